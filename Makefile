@@ -15,7 +15,7 @@ help:
 	@echo "make cluster     halos between emulated hosts, measured and predicted (as root)"
 	@echo "make docs        rewrite the pages that are made from the code"
 	@echo "make lint        ruff, clang-format and mypy: rules, layout, types"
-	@echo "make gpu-check   every kernel compiled for every architecture of cards: registers, spills, contraction"
+	@echo "make gpu-check   every kernel compiled for every architecture of cards: registers, spills, contraction; its PTX run"
 	@echo "make clean       remove what was built; .venv and out/ too with make clean ALL=1"
 
 setup:
@@ -84,6 +84,7 @@ gpu-check: setup
 	@$(PYTHON_IN) scripts/requirements.py --cuda > .venv/cuda-requirements.txt
 	@$(PYTHON_IN) -m pip install -q -c constraints.txt -r .venv/cuda-requirements.txt || true
 	@$(PYTHON_IN) scripts/gpu_check.py
+	@$(PYTHON_IN) -m pytest -q -rs tests/ptx
 
 sanitize: setup
 	@scripts/sanitize

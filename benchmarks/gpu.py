@@ -29,7 +29,7 @@ from nearfield.measure.probe import Effort
 from nearfield.measure.probe_gpu import probe_gpu
 
 PASSES = 5
-ONE_PASS = "one pass"  # at the end of a case's name; two passes over memory a step otherwise
+PASSES_OF = {"one pass": "1", "two steps a pass": "0.5"}  # by the end of a case's name; two passes a step otherwise
 BITS = [(boundary, precision) for boundary in ("pec", "cpml") for precision in ("single", "double")]
 SMALLEST = np.float32(2.0**-126)  # normal number
 
@@ -78,11 +78,16 @@ def predictions(path: Path) -> dict[str, float]:
 
 
 def same_bits(boundary: str, precision: str, cells: int) -> dict[str, Any]:
-    """Checksums of the box on both engines."""
-    sums = [
-        bench_box(cells, 60, None, boundary, precision=precision, engine=name)["checksum"] for name in ("cpu", "cuda")
-    ]
-    return {"boundary": boundary, "precision": precision, "cells": cells, "same": sums[0] == sums[1]}
+    """Checksums of the box on both engines, on a card by every number of passes."""
+
+    def checksum(name: str, passes: str = "") -> str:
+        os.environ[engine.PASSES] = passes
+        return str(bench_box(cells, 60, None, boundary, precision=precision, engine=name)["checksum"])
+
+    expected = checksum("cpu")
+    different = [passes for passes in ("2", *PASSES_OF.values()) if checksum("cuda", passes) != expected]
+    found = {"boundary": boundary, "precision": precision, "cells": cells, "same": not different}
+    return found | {"passes_that_differ": different}
 
 
 def cases(cells: int, steps: int) -> list[tuple[str, Any]]:
@@ -97,9 +102,12 @@ def cases(cells: int, steps: int) -> list[tuple[str, Any]]:
 
     return [
         (f"PEC {largest}", made(cells)),
-        (f"PEC {largest} {ONE_PASS}", made(cells)),
+        *((f"PEC {largest} {how}", made(cells)) for how in PASSES_OF),
         (f"CPML {largest}", made(cells, "cpml")),
+        (f"CPML {largest} one pass", made(cells, "cpml")),
         (f"PEC {largest} double", made(cells, precision="double")),
+        (f"PEC {largest} double two steps a pass", made(cells, precision="double")),
+        *((f"PEC 256^3 {how}", made(256)) for how in PASSES_OF if 256 < cells),
         *((f"PEC {side}^3", made(side)) for side in (32, 64, 128, 256) if side < cells),
         (f"PEC {largest} DFT plane", made(cells, monitors=[FieldDFT("d", lower, upper, frequencies)])),
         (f"PEC {largest} snapshots", made(cells, monitors=[Snapshot("s", lower, upper, every=50)])),
@@ -108,7 +116,7 @@ def cases(cells: int, steps: int) -> list[tuple[str, Any]]:
 
 def measured(name: str, simulation: Any, steps: int) -> dict[str, Any]:
     """The rate of one model: median of some passes, after one."""
-    os.environ[engine.PASSES] = "1" if name.endswith(ONE_PASS) else "2"
+    os.environ[engine.PASSES] = next((wish for how, wish in PASSES_OF.items() if name.endswith(how)), "2")
     timed = Timed(simulation)
     timed.seconds(steps)
     rates = [timed.rate(steps) for _ in range(PASSES)]

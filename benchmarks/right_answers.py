@@ -20,11 +20,18 @@ FOLDER = Path(__file__).resolve().parent
 ROOT = FOLDER.parent
 sys.path[:0] = [str(FOLDER), str(FOLDER / "answers"), str(ROOT)]
 import fields  # noqa: E402  (found through the line above)
+import judged  # noqa: E402
+import layers  # noqa: E402
+import line_ports  # noqa: E402
 import metal  # noqa: E402
+import slips  # noqa: E402
 
 from benchmarks.machine import commit  # noqa: E402
 
-CASES = {case.__name__: case for case in (*metal.CASES, *fields.CASES)}
+CASES = {
+    case.__name__: case
+    for case in (*metal.CASES, *fields.CASES, *slips.CASES, *layers.CASES, *line_ports.CASES, *judged.CASES)
+}
 RESULT = FOLDER / "results" / "right-answers.json"
 PAGE = ROOT / "docs" / "right-answers.md"
 HEAD = """# Right answers

@@ -27,6 +27,7 @@ struct Slab {
 struct Layout {
     const long na, nb, nc;           // active samples along each axis
     const std::array<Slab, 3> slab;  // CPML thickness along each axis
+    const long of_psi = 1;           // elements of a record that one psi of the c slabs takes
 
     const long blocks = padded(nc) / lanes;
     const long field_length = lanes * (blocks + 2);
@@ -34,7 +35,7 @@ struct Layout {
     const long c_low = std::min(blocks, padded(slab[2].low) / lanes);
     const long c_high = std::max(c_low, slab[2].high ? (nc - slab[2].high) / lanes : blocks);
     const long c_psi_blocks = c_low + blocks - c_high;
-    const long record_length = 6 * field_length + 4 * lanes * c_psi_blocks;
+    const long record_length = 6 * field_length + of_psi * 4 * lanes * c_psi_blocks;
     const long plane_length = record_length * (nb + 2);
     const long volume_length = plane_length * (na + 2);
     const long psi_row = 4 * lanes * blocks;  // psi of one row in an a or b slab: 4 states a cell

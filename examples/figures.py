@@ -18,6 +18,7 @@ from typing import Any
 
 from nearfield.machine.facts import machine_facts
 
+RESULTS = Path(__file__).resolve().parent / "results"
 MARK = re.compile(r"<!--=(?P<key>[^\s<>]+?)(?: (?P<format>[^>]*?))?-->(?P<text>.*?)<!--/-->")
 NAMED = ("commit", "processor", "cores", "started")
 
@@ -36,7 +37,7 @@ def keep(script: str, values: Mapping[str, Any]) -> Path:
 
 def results_of(page: Path, script: str | None = None) -> dict[str, Any]:
     """What the script of a page, or one with another name, kept: `values`, and `commit`, `command` and the like."""
-    found = json.loads((page.parent / "results" / f"{script or page.stem}.json").read_text(encoding="utf-8"))
+    found = json.loads((RESULTS / f"{script or page.stem}.json").read_text(encoding="utf-8"))
     return {**found, **found["values"]}
 
 

@@ -14,8 +14,8 @@ from examples import figures
 from validation.microstrip.run import expected
 
 C = 299792458.0
-DX, DY, DZ = 0.369e-3, 0.4e-3, 0.265e-3  # m; the strip takes 6 cells of 2.46 mm/(6 + 2/3)
-STRIP, BOARD = 3 * DX, 3 * DZ  # m, half the strip's width on the grid, the board's height
+DX, DY, DZ = 0.4e-3, 0.4e-3, 0.265e-3  # m
+STRIP, BOARD = 1.23e-3, 3 * DZ  # m, half the strip's width, which ends between grid lines; the board's height
 SIDE, TOP = 25 * DX, 25 * DZ  # m, as far as the CPML
 PERMITTIVITY = 2.2
 FREQUENCIES = [0.2e9, 1.5e9, 4e9, 10e9]
@@ -52,12 +52,14 @@ def main() -> None:
     """Find the mode, run, keep the figures."""
     simulation = model()
     impedance, effective = mode(simulation, FREQUENCIES)
+    (entry, *_) = simulation.check().modes
     s = simulation.run().sparameters.sel(source="in").interp(frequency=FREQUENCIES)
     levels = 20 * np.log10(np.abs(s))
     values = {
         "impedance": impedance.tolist(), "effective": effective.tolist(),
         "s11": levels.sel(to="in").values.tolist(), "s21": levels.sel(to="out").values.tolist(),
         "expected": [float(value) for value in expected()],
+        "middle": [entry.frequency / 1e9, 1e3 * entry.guide_wavelength, entry.line_impedance],
     }  # fmt: skip
     for name, each in values.items():
         print(f"{name:10}", *(f"{value:8.3f}" for value in each))

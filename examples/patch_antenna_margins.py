@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
 import nearfield as nf
+from examples import figures
 from examples.grounded_board import GroundedBoard
 from examples.patch_antenna import HEIGHT, PERMITTIVITY, main_dip, model
 
@@ -69,36 +71,33 @@ def half_power_width(degrees: np.ndarray, power: np.ndarray) -> float:
     return float(ends[1] - ends[0])
 
 
-def line(name: str, found: Radiation) -> str:
-    return (
-        f"| {name} | {found.directivity:.2f} | {found.gain:.2f} | {100 * found.efficiency:.1f} % "
-        f"| {found.width_x:.1f} | {found.width_y:.1f} |"
-    )
+def asked(margin: int, ends: int | None) -> dict[str, Any]:
+    """Dip (GHz), its depth (dB), power through the surface over accepted (%), and the patterns at both frequencies."""
+    result = model(margin, behind=margin, board=ends, frequencies=FREQUENCIES).run(threads=2)
+    pattern, (dip, depth) = result["pattern"], main_dip(result)
+    through = [100 * float(pattern.surface_power[n]) / accepted_power(pattern, n) for n in (0, 1)]
+    found: dict[str, Any] = {"dip": dip / 1e9, "depth": depth, "through": through}
+    found["images"] = [plain(with_images(pattern, n)) for n in (0, 1)]
+    if ends is None:
+        found["board"] = [plain(with_board(pattern, n)) for n in (0, 1)]
+    return found
+
+
+def plain(found: Radiation) -> dict[str, float | None]:
+    """The numbers of a pattern, efficiency in %; None for a width that the cut does not show."""
+    numbers = asdict(found) | {"efficiency": 100 * found.efficiency}
+    return {name: value if math.isfinite(value) else None for name, value in numbers.items()}
 
 
 def main() -> None:
-    tables: list[list[str]] = [[], []]
-    print("| model | dip (GHz) | depth (dB) | through the surface, 7.5 GHz | 17.9 GHz |\n|---|---|---|---|---|")
-    for margin, ends in [(margin, None) for margin in CUT] + [(margin, end) for end, margin in ENDED]:
-        result = model(margin, behind=margin, board=ends, frequencies=FREQUENCIES).run(threads=2)
-        pattern = result["pattern"]
-        name = f"cut at {margin - 3}, CPML at {margin}" if ends is None else f"ends at {ends}, CPML at {margin}"
-        dip, depth = main_dip(result)
-        through = [float(pattern.surface_power[n]) / accepted_power(pattern, n) for n in (0, 1)]
-        print(
-            f"| {name} | {dip / 1e9:.4f} | {depth:.2f} | {100 * through[0]:.2f} % | {100 * through[1]:.2f} % |",
-            flush=True,
-        )
-        for n in (0, 1):
-            tables[n].append(line(f"{name}, images", with_images(pattern, n)))
-            if ends is None:
-                tables[n].append(line(f"{name}, board outside", with_board(pattern, n)))
-    for frequency, lines in zip(FREQUENCIES, tables):
-        print(
-            f"\n{frequency / 1e9:g} GHz\n\n| board, far field | directivity (dBi) | gain (dBi) | radiated/accepted "
-            "| width, phi = 0 | width, phi = 90 |\n|---|---|---|---|---|---|"
-        )
-        print("\n".join(sorted(lines, key=lambda text: "board outside" in text)))
+    """Run every board, keep the figures."""
+    boards = {f"cut_{margin - 3}": (margin, None) for margin in CUT}
+    boards |= {f"ends_{end}": (margin, end) for end, margin in ENDED}
+    values = {}
+    for name, (margin, ends) in boards.items():
+        values[name] = asked(margin, ends)
+        print(name, values[name], flush=True)
+    print(f"figures in {figures.keep(__file__, values)}; `python -m scripts.write_pages` puts them into the page")
 
 
 if __name__ == "__main__":

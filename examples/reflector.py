@@ -27,7 +27,6 @@ BAND = (11e9, 13e9)
 FOCAL_RATIO = 0.74  # focal length over diameter
 DISH = 4e-3  # m, of metal along the axis
 SEGMENTS = 20  # straight pieces of the paraboloid: 0.06 mm off at the largest size
-THETA = np.radians(np.arange(0.0, 180.5, 0.5))
 CUTS = np.radians([90.0, 0.0])  # E- and H-plane
 STEP = round(HORN.cylinder + HORN.cone, 7)  # m, z of the horn's step: its aperture lies in the focus
 
@@ -43,10 +42,16 @@ class Size:
     low: float  # where the box begins, behind the dish
     high: float  # where it ends, round the horn's guide
     cells: tuple[int, int]  # across the whole box, along it
+    angle: float = 0.5  # degrees between directions: a tenth of a lobe
 
     @property
     def focal_length(self) -> float:
         return FOCAL_RATIO * self.diameter
+
+    @property
+    def theta(self) -> np.ndarray:
+        """Directions (rad) from the axis."""
+        return np.radians(np.linspace(0.0, 180.0, round(180 / self.angle) + 1))
 
     @property
     def frequencies(self) -> list[float]:
@@ -55,7 +60,9 @@ class Size:
 
 
 LAPTOP = Size(0.3, 1.8e-3, 1.25e-3, 0.184, -0.261, 0.125, (224, 256))
-FULL = Size(0.72, 0.7e-3, 0.5e-3, 0.385, -0.5552, 0.1148, (1138, 1144))
+LARGER = Size(0.48, 1.8e-3, 1.25e-3, 0.274, -0.3942, 0.125, (324, 330), 0.3)
+WIDEST = Size(0.72, 1.8e-3, 1.25e-3, 0.385, -0.5552, 0.125, (448, 419), 0.2)  # the full dish in the laptop's cells
+FULL = Size(0.72, 0.7e-3, 0.5e-3, 0.385, -0.5552, 0.1148, (1138, 1144), 0.2)
 
 
 def horn(end: float) -> nf.Revolved:
@@ -89,7 +96,7 @@ def model(size: Size = LAPTOP, mirror: bool = True) -> nf.Simulation:
     )  # fmt: skip
 
 
-def horn_field(cuts: FarFieldResult, which: int) -> Callable[[np.ndarray], np.ndarray]:
+def horn_field(cuts: FarFieldResult, which: int, angles: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """H (A/m) at places (m), by the horn's own far field: a body of revolution fed with TE11 along y."""
     parts = cuts.e_theta.values[which, :, 0], cuts.e_phi.values[which, :, 1]
     k = 2 * math.pi * cuts.frequencies[which] / C
@@ -99,7 +106,7 @@ def horn_field(cuts: FarFieldResult, which: int) -> Callable[[np.ndarray], np.nd
         theta, phi = np.arccos(places[:, 2] / distance), np.arctan2(places[:, 1], places[:, 0])
         _, along_theta, along_phi = unit_vectors(theta, phi)
         wave = np.exp(-1j * k * distance) / (ETA * distance)
-        e_theta, e_phi = wave * np.interp(theta, THETA, parts[0]), wave * np.interp(theta, THETA, parts[1])
+        e_theta, e_phi = wave * np.interp(theta, angles, parts[0]), wave * np.interp(theta, angles, parts[1])
         return (e_theta * np.sin(phi))[:, None] * along_phi - (e_phi * np.cos(phi))[:, None] * along_theta
 
     return field
@@ -111,13 +118,13 @@ def aperture_theory(size: Size, far: FarFieldResult, shadow: bool = True) -> np.
     What the horn hides counts as dark, and what it sends out as all that is radiated.
     """
     mirror = Paraboloid(size.diameter, size.focal_length, HORN.aperture + WALL if shadow else 0.0)
-    theta, phi = (angle.ravel() for angle in np.meshgrid(THETA, CUTS, indexing="ij"))
-    cuts, found = far.at(THETA, CUTS), []
+    theta, phi = (angle.ravel() for angle in np.meshgrid(size.theta, CUTS, indexing="ij"))
+    cuts, found = far.at(size.theta, CUTS), []
     for which, frequency in enumerate(far.frequencies):
-        dish = mirror.far_fields(horn_field(cuts, which), frequency, theta, phi)
+        dish = mirror.far_fields(horn_field(cuts, which, size.theta), frequency, theta, phi)
         own = (part.values[which].ravel() for part in (cuts.e_theta, cuts.e_phi))
         found.append(intensity(*(sum(pair) for pair in zip(dish, own)), ETA) / float(far.radiated_power[which]))
-    return 4 * math.pi * np.reshape(found, (-1, THETA.size, CUTS.size))
+    return 4 * math.pi * np.reshape(found, (-1, size.theta.size, CUTS.size))
 
 
 def decibels(power):
@@ -126,7 +133,7 @@ def decibels(power):
 
 def compared(result: nf.Result, alone: nf.Result, size: Size = LAPTOP) -> tuple[dict, tuple[np.ndarray, np.ndarray]]:
     """Figures for the page, and directivity (theta, cut) in the middle of the band, found and by aperture theory."""
-    horn_cuts, cuts = alone["far"].at(np.pi - THETA, CUTS), result["far"].at(THETA, CUTS)
+    horn_cuts, cuts = alone["far"].at(np.pi - size.theta, CUTS), result["far"].at(size.theta, CUTS)
     own, found = horn_cuts.directivity.values, cuts.directivity.values
     theory, clear = aperture_theory(size, alone["far"]), aperture_theory(size, alone["far"], shadow=False)
     middle = len(cuts.frequencies) // 2
@@ -137,7 +144,7 @@ def compared(result: nf.Result, alone: nf.Result, size: Size = LAPTOP) -> tuple[
     values["largest_difference"] = float(np.abs(np.subtract(values["found"], values["theory"])).max())
     values["mean_difference"] = abs(values["found_mean"] - values["theory_mean"])
     for column, plane in enumerate("EH"):
-        widths = [beamwidth(THETA, each[middle, :, column]) for each in (found, theory)]
+        widths = [beamwidth(size.theta, each[middle, :, column]) for each in (found, theory)]
         values[f"beamwidth_{plane}"], values[f"theory_beamwidth_{plane}"] = map(float, widths)
     for name, each in (("alone", alone), ("before_dish", result)):
         s = 2 * decibels(np.abs(reflected(each)))
@@ -176,8 +183,8 @@ def draw(result: nf.Result, alone: nf.Result, cuts: tuple[np.ndarray, np.ndarray
         loss.set(xlabel="frequency (GHz)", ylabel="abs(S11) (dB)", ylim=(-45, 0), title="thin: from the vertex")
         loss.legend(loc="lower left")
         for column, (axes, plane) in enumerate(zip(patterns, "EH")):
-            axes.plot(np.degrees(THETA), decibels(cuts[0][:, column]), color=COLOURS[0])
-            axes.plot(np.degrees(THETA), decibels(cuts[1][:, column]), "k", linewidth=0.7)
+            axes.plot(np.degrees(LAPTOP.theta), decibels(cuts[0][:, column]), color=COLOURS[0])
+            axes.plot(np.degrees(LAPTOP.theta), decibels(cuts[1][:, column]), "k", linewidth=0.7)
             axes.set(xlabel="angle from the axis (degrees)", ylabel="directivity (dBi)", ylim=(-30, 32),
                      title=f"{plane}-plane")  # fmt: skip
         figure.savefig(path, dpi=110, metadata={"Software": None})

@@ -24,7 +24,7 @@ from nearfield.commands.media_cli import fit_medium, list_media, list_resonances
 from nearfield.commands.output_cli import advise_output
 from nearfield.commands.ring_cli import ring
 from nearfield.commands.streams import open_closed_streams, silence, write
-from nearfield.commands.study_cli import converge, elements, sweep
+from nearfield.commands.study_cli import converge, elements, optimize, sensitivities, sweep
 from nearfield.entry.errors import ModelError, NearfieldError
 from nearfield.entry.settings import settings_of
 from nearfield.machine.interruption import terminable
@@ -48,6 +48,8 @@ app.command("media")(list_media)
 app.command("resonances")(list_resonances)
 app.command()(converge)
 app.command()(sweep)
+app.command()(sensitivities)
+app.command()(optimize)
 app.command()(elements)
 
 
@@ -66,6 +68,7 @@ def run(
     halo_depth: options.HaloDepth = None,
     overlap: options.Overlap = "auto",
     patience: options.Patience = options.LIMIT,
+    speeds: options.Speeds = None,
     trace: Annotated[Path | None, Option("--trace", help="File for what each rank did in a block of steps.")] = None,
     engine: options.Engine = None,
     checkpoint: options.Checkpoint = None,
@@ -79,7 +82,7 @@ def run(
     from nearfield.commands.run import Options, resume_run, run_model
     from nearfield.run.options import RunOptions
 
-    spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap, patience)
+    spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap, patience, speeds)
     own = RunOptions(threads, tiling=tiles, space_check=space_check, engine=engine, long=long)
     own = replace(own, parallel=replace(spread, timeline=trace is not None), trace=trace)
     chosen = Options(own, report, as_json, checkpoint, settings_of(given))
@@ -91,13 +94,18 @@ def run(
 
 
 @app.command()
-def check(model: options.Model, given: options.Set = None, as_json: options.Json = False) -> int:
+def check(
+    model: options.Model,
+    ranks: Annotated[int | None, Option("--ranks", min=1, help="Say the memory of each of so many ranks too.")] = None,
+    given: options.Set = None,
+    as_json: options.Json = False,
+) -> int:
     """Say what a model costs and what looks wrong, without running it."""
     from nearfield.commands.console import console
     from nearfield.model_file import load
 
     with console(as_json) as out:
-        found = load(model, settings_of(given)).check()
+        found = load(model, settings_of(given)).check(ranks)
         out.answer({"model": str(model), **found.as_dict()}, str(found))
     return 0
 
@@ -148,14 +156,16 @@ def demo(output: options.Output = None, threads: options.Threads = None, as_json
 
 @app.command()
 def new(
-    template: Annotated[options.Template, Argument(help="What to start from.")],
+    template: Annotated[options.Template | None, Argument(help="What to start from; left out, all are listed.")] = None,
     output: Annotated[Path | None, Option("--output", help="File; left out, ./<template>.toml.")] = None,
     force: options.Force = False,
     as_json: options.Json = False,
 ) -> int:
-    """Write a commented model file to start from."""
-    from nearfield.commands.new import write_template
+    """Write a commented model file to start from, or list those there are."""
+    from nearfield.commands.new import list_templates, write_template
 
+    if template is None:
+        return list_templates(as_json)
     return write_template(template.value, output, force, as_json)
 
 

@@ -79,7 +79,8 @@ def read_text(path: Path) -> str:
         content = path.read_bytes()
     except FileNotFoundError:
         raise ModelError(
-            f"{path} does not exist; check the path, or write a first model with `nearfield new patch`"
+            f"{path} does not exist; check the path, or write a first model with `nearfield new patch` "
+            "(docs/first-hour.md)"
         ) from None
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path
         reason = getattr(error, "strerror", None) or str(error)

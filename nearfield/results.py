@@ -23,6 +23,8 @@ __all__ = ["ExcitationRecord", "FieldResult", "MonitorRecord", "Result", "RunRec
 if TYPE_CHECKING:
     import pandas
     import xarray
+    from matplotlib.animation import FuncAnimation
+    from matplotlib.axes import Axes
 
     from nearfield.grid.yee import YeeGrid
     from nearfield.trust.entries import Trust
@@ -47,14 +49,18 @@ class ExcitationResult:
         """Field energy (J) over time (s)."""
         return labelled(self.record.energy, "energy")
 
+    def __repr__(self) -> str:
+        held = ", ".join(self.record.monitors) or "no monitor"
+        return f"<nearfield.ExcitationResult {self.name!r}{', per source' if self.normalised else ''}: {held}>"
+
     def port(self, name: str) -> xarray.Dataset:
         """Recordings of a port: `voltage` (V) and `current` (A, into the structure) over their own times (s)."""
-        import xarray
+        from nearfield.pictures.arrays import PortSignals
 
         variables = self.record.ports[known(name, self.record.ports, "port")]
         arrays = {key: (value.dims, value.array, value.attributes) for key, value in variables.items()}
         data = {key: array for key, array in arrays.items() if key not in array[0]}
-        return xarray.Dataset(data, {dim: arrays[dim] for dims, *_ in data.values() for dim in dims if dim in arrays})
+        return PortSignals(data, {dim: arrays[dim] for dims, *_ in data.values() for dim in dims if dim in arrays})
 
     def waves(self, port: str, frequencies: Any) -> xarray.Dataset:
         """Waves into (`a`) and out of (`b`) the structure at a port, at the given frequencies (Hz).
@@ -142,6 +148,18 @@ def _snapshot(excitation: ExcitationResult, monitor: MonitorRecord) -> FieldResu
     return FieldResult(stored_fields(monitor.file).variables())
 
 
+def _element_statistics(excitation: ExcitationResult, monitor: MonitorRecord) -> xarray.Dataset:
+    """Numbers of elements over time."""
+    import h5py
+    import xarray
+
+    if monitor.file is None or not monitor.file.is_file():
+        raise ModelError(f"the file of element statistics, {monitor.file}, is missing; it lies beside result.h5")
+    with h5py.File(monitor.file) as file:
+        columns = {name: ("time", file[name][()], {"units": file[name].attrs["units"]}) for name in file}
+        return xarray.Dataset(columns, attrs=dict(file.attrs)).set_coords("time")
+
+
 def _field_dft(excitation: ExcitationResult, monitor: MonitorRecord) -> FieldResult:
     frequencies = monitor.variables["frequency"].array
     return FieldResult(monitor.variables, 1 / excitation.source(frequencies) if excitation.normalised else None)
@@ -163,6 +181,7 @@ def _far_field(excitation: ExcitationResult, monitor: MonitorRecord) -> Any:
 
 PRESENTED = {  # views of monitors by kind; others show their one variable over its coordinates
     "snapshot": _snapshot,
+    "elements": _element_statistics,
     "field-dft": _field_dft,
     "flux": _flux,
     "far-field": _far_field,
@@ -318,6 +337,34 @@ class Result:
 
         return s_table(self.sparameters)
 
+    def plot(self, what: str | None = None, ax: Axes | None = None) -> Any:
+        """Draw "sparameters", "energy", or a monitor or port by its name, and return matplotlib's axes.
+
+        what: left out, S-parameters where there are any, else a far field, fields, fluxes, signals, the energy. ax:
+        axes to draw on; else the figure is pyplot's. Monitors are those of the first excitation; `.plot()` of
+        `result.sparameters`, `result["monitor"]` and of what they give takes the same `ax`. Error: `ModelError`.
+        """
+        from nearfield.pictures.overview import draw_result
+        from nearfield.pictures.style import shown
+
+        return shown(draw_result)(self, what, ax)
+
+    def animate(self, monitor: str | None = None, path: str | Path | None = None, **options: Any) -> FuncAnimation:
+        """A field in motion: snapshots, or a spectrum through one period; see `FieldResult.animate` for the options.
+
+        monitor: its name; left out, the first Snapshot, else the first FieldDFT. path: `.html`, `.gif`, or `.mp4` where
+        ffmpeg is installed. Error: `ModelError` where no field was recorded.
+        """
+        from nearfield.pictures.overview import field_to_animate
+
+        return field_to_animate(self, monitor).animate(path, **options)
+
+    def _repr_html_(self) -> str:
+        from nearfield.pictures.notebook import picture_and_table
+        from nearfield.pictures.overview import result_rows
+
+        return picture_and_table(self.title or "Result", result_rows(self), self.plot if self.excitations else None)
+
     def save(self, path: str | Path) -> Path:
         """Write everything to one HDF5 file, which `open_result` reads."""
         from nearfield.records.hdf5 import write_result
@@ -331,7 +378,7 @@ class Result:
 
 
 def open_result(path: str | Path) -> Result:
-    """The result that a run left in an HDF5 file; arrays are read when they are first used.
+    """The result that a run left in an HDF5 file, or in a folder as `result.h5`; arrays are read when first used.
 
     Error: `ModelError` for a missing file or one that Nearfield did not write.
 
@@ -347,4 +394,5 @@ def open_result(path: str | Path) -> Result:
     """
     from nearfield.records.hdf5 import read_record
 
-    return Result(read_record(path))
+    file = Path(path)
+    return Result(read_record(file / "result.h5" if file.is_dir() else file))

@@ -61,11 +61,14 @@ class Simulation(Model):
 
         return Discretization(self)
 
-    def check(self) -> Check:
-        """Costs of the run and warnings, without running. Error: `ModelError` for what cannot run."""
+    def check(self, ranks: int | None = None) -> Check:
+        """Costs of the run and warnings, without running; `ranks`: also the memory of each of so many.
+
+        Error: `ModelError` for what cannot run, or not on so many ranks.
+        """
         from nearfield.run.check import examine
 
-        return examine(self)
+        return examine(self, ranks=ranks)
 
     def show(self, output: str | Path | None = None) -> Path:
         """Write this model as one HTML page in three dimensions, and open it where there is a screen; the file.
@@ -89,6 +92,21 @@ class Simulation(Model):
 
         return structure_figure(grid_of(self), self, self.title)
 
+    def _repr_html_(self) -> str:
+        from nearfield.entry.wording import counted
+        from nearfield.pictures.notebook import picture_and_table
+
+        held = {"structures": "structure", "ports": "port", "sources": "source", "elements": "element"}
+        counts = [counted(len(getattr(self, name)), one) for name, one in held.items() if getattr(self, name)]
+        rows = {
+            "grid": self.grid.kind,
+            "holds": ", ".join(counts) or "nothing",
+            "media": ", ".join(dict.fromkeys(body.medium_name for body in self._bodies)),
+            "monitors": ", ".join(monitor.name for monitor in self.monitors),
+            "parameters": ", ".join(f"{name} = {value}" for name, value in self.parameters.items()),
+        }
+        return picture_and_table(self.title or "Simulation", rows, self.plot)
+
     def export(self, path: str | Path) -> Path:
         """Write the bodies as triangles: `.glb` (glTF, m), `.stl` (mm) or `.vtk` (m). Error: `ModelError`."""
         from nearfield.viewer.export import export, kind_of, parts_of
@@ -103,7 +121,9 @@ class Simulation(Model):
         `impedance` (ohm) of E over H across the guide, imaginary below the cut-off, and `line_impedance` (ohm): voltage
         over current of a TEM wave between two conductors; of a quasi-TEM wave, in mixed fillings, 2 P/abs(I)^2 with the
         current of the inner conductor, in the middle of the pulse's band; NaN of other modes and of more conductors.
-        Of hybrid modes the impedance is that of V and I of unit profiles. Error: `ModelError` without a waveguide port.
+        Of hybrid modes the impedance is that of V and I of unit profiles. `power_within`: the part of the
+        mode's power in the port's rectangle, that is flux through it over abs(a)^2 - abs(b)^2; below 1 of open lines.
+        Error: `ModelError` without a waveguide port.
         """
         from nearfield.discretization.guide_table import guide_modes
 
@@ -119,11 +139,15 @@ class Simulation(Model):
         checkpoint: str | None = None,
         engine: str | None = None,
         long: bool = False,
+        report: bool = False,
     ) -> Result:
         """Run every excitation and give the results.
 
         threads: default all physical cores that this process may use, fewer for small domains. output: an HDF5 file,
-        rewritten whole after each excitation. progress: called about five times a second. tiling: "8x16" for tiles of
+        rewritten whole after each excitation; or a folder that is there, which
+        takes `result.h5`. report: leave Touchstone, plots and
+        `report.html` beside it, as `nearfield run` does; what fails of that is a warning. progress: called about five
+        times a second; left out, notebooks show a bar. tiling: "8x16" for tiles of
         8 steps and 16 rows; left out or "auto", what `nearfield tune` measured here, else the cost model's choice.
         parallel: domains, binding, memory policy and halos (`Parallel`). Under `mpiexec` or `srun` all ranks call this;
         rank 0 writes the output and has the data, the others get a result without any.
@@ -140,13 +164,23 @@ class Simulation(Model):
         written; `DivergedError` and `RunFailed` (the disk refused the output), whose `result` holds what was recorded.
         """
         from nearfield.run import time_loop
+        from nearfield.run.outlook import notebook_progress
         from nearfield.run.resume import run_with_checkpoints
 
-        file = None if output is None else Path(output)
+        file = output_file(output)
+        if report and file is None:
+            raise ModelError("report: needs an output, beside whose file plots and report lie; give one")
+        progress = progress or notebook_progress(lambda: self._setup().decay)
         options = RunOptions(threads, file, progress, tiling, parallel, engine=engine, long=long)
         if checkpoint is not None:
-            return result_of(lambda: run_with_checkpoints(self, checkpoint, options))
-        return result_of(lambda: time_loop.run(self, options))
+            result = result_of(lambda: run_with_checkpoints(self, checkpoint, options))
+        else:
+            result = result_of(lambda: time_loop.run(self, options))
+        if report and file is not None:
+            from nearfield.report.show import leave_report
+
+            leave_report(result, self, file)
+        return result
 
     def replace(self, place: str | Sequence[int | str] = "", value: Any = None, /, **entries: Any) -> Self:
         """This simulation with another value at a place, or other entries at its top; checked anew, all else kept.
@@ -175,6 +209,14 @@ class Simulation(Model):
         from nearfield.entry.toml_text import dumps
 
         return dumps(self)
+
+
+def output_file(output: str | Path | None) -> Path | None:
+    """The result file that an output names: itself, or `result.h5` in a folder that is there."""
+    if output is None:
+        return None
+    path = Path(output)
+    return path / "result.h5" if path.is_dir() else path
 
 
 def refuse_record(way: tuple[int | str, ...]) -> tuple[int | str, ...]:

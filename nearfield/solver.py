@@ -51,6 +51,10 @@ class Solver:
         choice = choose(plan, threads, simulation.schedule, tiling)
         self._engine = ENGINES[name](plan, threads or choice.machine.threads, tiling=choice.tiling)
 
+    def __repr__(self) -> str:
+        cells = " x ".join(str(count) for count in self.grid.cells)
+        return f"<nearfield.Solver {cells} cells, excitation {self._excitation!r}, step {self.step}>"
+
     @property
     def grid(self) -> YeeGrid:
         """The Yee grid."""

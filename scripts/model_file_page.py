@@ -54,6 +54,20 @@ def entry_text(entry: type[Schema]) -> str:
     return f"{heading}\n\n{first} In Python `{entry.__name__}`.\n\n{fields_table(entry)}"
 
 
+def nested(entry: type[Schema]) -> list[tuple[str, type[Schema]]]:
+    """The entry classes in the keys of an entry, each with its first key."""
+    found: dict[type[Schema], str] = {}
+    for name, annotation in hints(entry).items():
+        for part in schemas_in(annotation):
+            found.setdefault(part, name)
+    return [(name, part) for part, name in found.items()]
+
+
+def part_text(name: str, part: type[Schema]) -> str:
+    """A table within a table: the key where it stands first, and its own keys."""
+    return entry_text(part).replace(f"### {part.__name__}", f"### {name} = {{ ... }}: {part.__name__}", 1)
+
+
 def units_table() -> str:
     """Every quantity with its SI unit and the units that text may use."""
     lines = ["| quantity | SI | units in text | example |", "|---|---|---|---|"]
@@ -85,6 +99,8 @@ def reference() -> str:
                 "Of a medium, and `magnetic_poles` likewise. A complex rate is `[real part, imaginary part]`.",
                 *(entry_text(pole) for pole in poles),
             ]
+        if name == "grid":
+            parts += [part_text(field, part) for entry in entries for field, part in nested(entry)]
         if name == "boundaries":
             layers = [entry for entry in schemas_in(hints(entries[0])["all"]) if kind_of(entry)]
             parts += [entry_text(layer) for layer in layers]

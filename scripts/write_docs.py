@@ -38,7 +38,7 @@ SECTIONS = {  # each with the modules whose public names it lists, in the order 
     "Sources": ("sources.sources", "incident"),
     "Ports and circuits": ("ports", "guides"),
     "Monitors": ("monitors",),
-    "Results": ("results", "analysis", "studies"),
+    "Results": ("results", "analysis", "entry.levels", "studies"),
     "Fields of any origin": ("dissipation",),
     "Errors": ("entry.errors",),
 }

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from examples.figures import written
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = (*sorted((ROOT / "examples").glob("*.md")), ROOT / "docs" / "sensitivities.md")
 
 
 def main() -> None:
     """Rewrite every page of an example whose figures changed."""
-    for page in sorted(EXAMPLES.glob("*.md")):
+    for page in PAGES:
         text = written(page)
         if text != page.read_text(encoding="utf-8"):
             page.write_text(text, encoding="utf-8")

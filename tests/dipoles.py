@@ -28,6 +28,9 @@ class Medium:
         ones = np.ones(np.shape(i))
         return ones, ones / (self.permittivity if component < 3 else 1.0)
 
+    def fillings(self):
+        return [("the background", nf.Medium(self.permittivity), None)]
+
 
 @dataclass(frozen=True)
 class Dipole:

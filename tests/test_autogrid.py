@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import nearfield as nf
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.grid.grading import graded_cells, ramp
+from nearfield.studies.refinement import refined
 
 FREQUENCY = 10e9
 CELL = VACUUM_SPEED / FREQUENCY / 20  # 1.5 mm
@@ -291,3 +292,26 @@ def test_a_line_keeps_its_impedance_on_the_grid_that_a_stub_makes():
         found.append(modes.characteristic_impedance.item().real)
     assert found == pytest.approx([47.7, 47.7], rel=0.01)
     assert found[0] == pytest.approx(found[1], rel=2e-3)
+
+
+def test_finer_boxes_have_cells_as_small_as_asked_and_the_rest_stays_coarse():
+    box = nf.FineCells(("4 mm", "10 mm", 0), ("12 mm", "10 mm", "5 mm"), ("0.2 mm", "9 mm", "0.5 mm"))
+    grid = resolved([], lower=(0, 0, 0), upper=("30 mm", "30 mm", "30 mm"), finer=[box])
+    for line, low, high, cell in ((grid.lines[0], 4e-3, 12e-3, 0.2e-3), (grid.lines[2], 0, 5e-3, 0.5e-3)):
+        inside = (line[:-1] < high - 1e-9) & (line[1:] > low + 1e-9)
+        assert cell / 1.5 < np.diff(line)[inside].max() <= cell * (1 + 1e-6)
+        assert np.diff(line).max() > 0.9 * CELL and worst_ratio(line) <= 1.5
+        assert np.abs(line - low).min() < 1e-12 > np.abs(line - high).min()
+    assert np.diff(grid.lines[1]).min() > 0.9 * CELL  # flat along y: no size there
+
+
+def test_a_finer_grid_has_smaller_cells_in_its_finer_boxes_too():
+    simulation = simulate(
+        [], lower=(0, 0, 0), upper=(0.03, 0.03, 0.03), finer=[nf.FineCells((0, 0, 0), (0.01,) * 3, 3e-4)]
+    )
+    assert refined(simulation, 1.5).grid.finer[0].cell == pytest.approx((2e-4,) * 3)
+
+
+def test_finer_boxes_with_swapped_corners_are_refused():
+    with pytest.raises(nf.ModelError, match=r"lower y=0.002 m lies above upper y=0.001 m"):
+        nf.FineCells((0, 2e-3, 0), (1e-3, 1e-3, 1e-3), 1e-4)

@@ -9,7 +9,8 @@ import pytest
 from nearfield.cli import main
 from nearfield.machine import memory_rate
 from nearfield.measure.bench import Timed, box
-from nearfield.measure.bench_features import CASES, recorder_traffic
+from nearfield.measure.bench_features import CASES
+from nearfield.run.roofline import recorded_bytes
 
 CELLS = 32
 
@@ -62,7 +63,7 @@ def test_a_recorded_plane_is_in_the_model_of_the_traffic():
     timed = Timed(CASES["DFT plane along rows"](CELLS, 40, "single"), threads=1)
     stride = timed.setup.plan.terms[-1].stride
     samples = 9 * CELLS**2  # three components lie half a cell off the plane and are recorded on both sides of it
-    assert recorder_traffic(timed.setup.plan, 40) == pytest.approx(4 * 4 * samples * 20 / stride / CELLS**3)
+    assert recorded_bytes(timed.setup.plan, 40) == pytest.approx(4 * 4 * samples * 20 / stride / CELLS**3)
 
 
 def test_facts_name_the_schedule_that_ran():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -17,12 +19,14 @@ from nearfield.measure.bench_scaling import (
     ANTENNA,
     Point,
     cases,
+    cluster_of,
     points,
     rank_counts,
     rate_predicted,
     schemes_of,
     units_of,
 )
+from nearfield.parallel.launch import command_on
 from nearfield.predict.step_time import Cluster
 
 TWO_SOCKETS = from_synthetic("pack:2 [numa] l3:1 core:4 pu:1")
@@ -75,8 +79,8 @@ def test_the_antenna_makes_as_many_updates_as_the_box():
 
 
 def test_a_point_is_started_as_a_user_would():
-    line = box_point("core", 2, 3).command()
-    assert line == [
+    line, needed = box_point("core", 2, 3).command()
+    assert needed == {} and line == [
         sys.executable,
         "-m",
         "nearfield",
@@ -88,11 +92,11 @@ def test_a_point_is_started_as_a_user_would():
         "10",
         "--bind",
         "core",
-        "--ranks",
-        "2",
         "--threads",
         "3",
         "--json",
+        "--ranks",
+        "2",
     ]
 
 
@@ -151,7 +155,7 @@ def test_a_point_that_is_refused_is_said_in_its_line_and_not_tried_again(capsys,
     line = ["bench", "scaling", "--case", "box", "--cells", "16", "--bind", "none", "--threads", "1", "--ranks", "2"]
     assert main(line) == 0
     table = capsys.readouterr().out
-    assert "none            2 x 1" in table and "refused: too thin" in table and len(tried) == 1
+    assert re.search(r"none +\S+ +2 x 1", table) and "refused: too thin" in table and len(tried) == 1
 
 
 @pytest.mark.parametrize(
@@ -163,11 +167,57 @@ def test_a_point_that_is_refused_is_said_in_its_line_and_not_tried_again(capsys,
         (["--plot", "rates.pdf"], ".png"),
         (["--case", "horn"], "box, antenna"),
         (["--antenna", "none.toml"], "none.toml"),
+        (["--memory", "first-touch,moon"], "'moon' is unknown; allowed: first-touch"),
+        (["--hosts", "nowhere"], "a host's name on each line"),
     ],
 )
 def test_wrong_arguments_are_refused_before_anything_runs(given, said, capsys):
     assert main(["bench", "scaling", "--cells", "16", *given]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_memory_policies_and_hosts_are_swept_with_the_bindings():
+    case = cases(["box"], 16, 1, ANTENNA, this_machine())
+    found = points(case, ["node", "core"], 2, [1], [1], ["first-touch", "off"], ["a", "b", "c"])
+    assert [(len(p.hosts), p.scheme, p.memory) for p in found] == [
+        (count, scheme, memory)
+        for count in (1, 2, 3)
+        for scheme in ("node", "core")
+        for memory in ("first-touch", "off")
+    ]
+    assert "--memory off" in " ".join(found[1].arguments())
+
+
+def test_ranks_are_started_on_every_host(monkeypatch, tmp_path):
+    hydra = tmp_path / "mpiexec"
+    hydra.write_text("#!/bin/sh\necho HYDRA build details\n")
+    other = tmp_path / "mpirun"
+    other.write_text("#!/bin/sh\necho 'mpirun (Open MPI) 5.0'\n")
+    for file in (hydra, other):
+        file.chmod(0o755)
+    line, needed = command_on(["a", "b"], 3, ["bench", "box"], hydra)
+    assert line[1:8] == ["-hosts", "a,b", "-ppn", "3", "-n", "6", sys.executable] and needed == {}
+    line, needed = command_on(["a", "b"], 3, ["bench", "box"], other)
+    assert line[1:5] == ["--host", "a:3,b:3", "-n", "6"] and needed["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
+
+
+def test_hosts_are_predicted_together_and_policies_apart():
+    point = box_point("socket", 2, 4, cells=128)
+    said = {"halo_depth": 1, "rank_arrangement": [4, 1, 1]}
+    pair = replace(point, hosts=("a", "b"), memory="first-touch")
+    cluster = cluster_of(pair, TWO_SOCKETS, KNOWN)
+    assert cluster.hosts == 2
+    one, two = predicted(point, (2, 1, 1)), rate_predicted(pair, said, cluster)
+    assert one < two < 2 * one  # messages between hosts
+    assert rate_predicted(replace(pair, memory="interleave"), said, cluster) < two
+
+
+@pytest.mark.parametrize("text", ["", "# none\n", "a b\n", "a\nb\na\n"])
+def test_files_of_hosts_that_name_none_or_one_twice_are_refused(text, tmp_path, capsys):
+    file = tmp_path / "hosts"
+    file.write_text(text)
+    assert main(["bench", "scaling", "--cells", "16", "--hosts", str(file)]) == 2
+    assert "give a host's name on each line" in capsys.readouterr().err
 
 
 def test_a_model_is_timed_with_the_fields_of_the_box(capsys):

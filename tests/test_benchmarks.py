@@ -22,6 +22,7 @@ RUNS = {
     "sizes": ["--sizes", "24", "33", "--reference", "32", "--work", "1e6", "--pairs", "2"],
     "field_files": ["--cells", "32", "--snapshots", "2", "--pairs", "2"],
     "solids": ["--rings", "12", "--cells", "20", "--pairs", "2"],
+    "thousand_threads": ["--cells", "24", "--pairs", "2", "--footprint", "2e7"],
     "residence": ["--up-to", "2", "--work", "1e6", "--pairs", "2"],
 }
 
@@ -60,7 +61,12 @@ def test_each_script_writes_pairs_with_commit_machine_and_command(name, tmp_path
     for pair in pairs:
         assert len(pair["first"]) == len(pair["second"]) == 2
         assert 0 < pair["lowest"] <= pair["ratio"] <= pair["highest"]
-        if name not in ("domains", "field_files", "solids"):  # runs in processes of their own, and no run at all
+        if name not in (
+            "domains",
+            "field_files",
+            "solids",
+            "thousand_threads",
+        ):  # runs in processes of their own, and no run at all
             assert pair["schedule"] == "tiled" and pair["tile_depth"] >= 4
 
 
@@ -87,7 +93,9 @@ def test_a_visit_to_a_card_finds_its_bits_and_holds_rates_against_predictions(ca
     assert found["tininess"]["different"] == 0 and 0 < found["tininess"]["zero_here"] < found["tininess"]["products"]
     rates = {row["case"]: row for row in found["rates"]}
     assert rates["PEC 24^3"]["predicted"] == 5.0 and rates["CPML 24^3"]["graphs"] > 0
-    assert [rates[f"PEC 24^3{how}"]["passes"] for how in ("", " one pass")] == [2, 1]
+    for wall in ("PEC", "CPML"):
+        assert [rates[f"{wall} 24^3{how}"]["passes"] for how in ("", " one pass")] == [2, 1]
+    assert rates["PEC 24^3 two steps a pass"]["passes"] == 0.5
     assert {"PEC 24^3 DFT plane", "PEC 24^3 snapshots", "PEC 24^3 double"} <= set(rates)
 
 

@@ -157,6 +157,8 @@ def test_a_measured_rate_serves_the_next_prediction(tmp_path, monkeypatch):
     assert known_rate("single", 4, 1e7).mcells_per_second == 2000.0
     assert "assumption" in known_rate("double", 2, 1e7).source
     assert "assumption" in known_rate("single", 2, 1e4).source  # a model that stays in cache is another matter
+    remember_rate(2.0, "single", 2, seconds=1.0, cells=1e3)  # too few cells to say anything of others
+    assert "assumption" in known_rate("single", 2, 1e4).source
     check = model(steps=1000).check()
     assert check.predicted_seconds == pytest.approx(check.total_cells * 1000 / (check.mcells_per_second * 1e6))
     (tmp_path / "rates.json").write_text("spoilt")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,12 +18,13 @@ from checkpointed import awaited
 import nearfield
 from nearfield.cli import main
 from nearfield.commands import console
-from nearfield.commands.progress import Outlook, PlainProgress
+from nearfield.commands.new import TEMPLATES
+from nearfield.commands.progress import PlainProgress
 from nearfield.machine import memory_rate
 from nearfield.run import time_loop
 from nearfield.run.options import ProgressInfo
+from nearfield.run.outlook import Outlook
 
-TEMPLATES = ("patch", "dipole", "box")
 TINY = """
 steps = 60
 [grid]
@@ -80,8 +82,7 @@ def python_process(*arguments: str) -> subprocess.Popen:
         ["export", "tiny.toml", "--stl"],
         ["export", "tiny.toml", "--stl", "--output", "a.glb"],
         ["show", "."],
-        ["new"],
-        ["new", "horn"],
+        ["new", "zeppelin"],
         ["bench"],
         ["bench", "box", "--cells", "0"],
         ["bench", "box", "--cells", "many"],
@@ -111,7 +112,7 @@ def test_a_missing_result_is_one_short_message(capsys):
     assert capsys.readouterr().err.count("give a result.h5") == 1
 
 
-REFUSED = [["check", "no.toml"], ["run"], ["new", "horn"], ["bench", "box", "--cells", "x"]]
+REFUSED = [["check", "no.toml"], ["run"], ["new", "zeppelin"], ["bench", "box", "--cells", "x"]]
 ANSWERED = [["--help"], ["run", "-h"], ["bench", "box", "--help"], ["--version"], ["version"]]
 
 
@@ -138,13 +139,35 @@ def test_help_imports_nothing_heavy():
 def test_new_writes_a_model_that_passes_check_and_never_overwrites(name, capsys):
     assert main(["new", name]) == 0
     text = Path(f"{name}.toml").read_text()
-    assert "#" in text and main(["check", f"{name}.toml"]) == 0
+    assert f"nearfield run {name}.toml" in text and main(["check", f"{name}.toml"]) == 0
     warnings = [line for line in capsys.readouterr().out.splitlines() if line.startswith("warning")]
-    assert all("'substrate' reaches beyond the surface" in line for line in warnings)  # the patch's page says why
+    assert all("reaches beyond the surface" in line for line in warnings)  # of boards
     Path(f"{name}.toml").write_text("mine")
     assert main(["new", name]) == 2
     assert Path(f"{name}.toml").read_text() == "mine" and "--force" in capsys.readouterr().err
     assert main(["new", name, "--force"]) == 0 and Path(f"{name}.toml").read_text() == text
+
+
+def test_new_without_a_name_lists_every_template_with_what_it_is(capsys):
+    assert main(["new"]) == 0
+    printed = capsys.readouterr().out
+    assert all(re.search(rf"^{name} +[A-Z]", printed, re.MULTILINE) for name in TEMPLATES)
+    assert "docs/templates.md" in printed and not list(Path().glob("*-*.toml"))
+    assert main(["new", "--json"]) == 0
+    assert [each["name"] for each in json.loads(capsys.readouterr().out)["templates"]] == list(TEMPLATES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_runs_and_none_of_its_numbers_is_bad(name, capsys):
+    assert main(["new", name]) == 0 and main(["run", f"{name}.toml", "--threads", "1"]) == 0
+    verdicts = {entry.verdict for entry in nearfield.open_result(f"out/{name}/result.h5").trust}
+    assert "good" in verdicts and ("bad" not in verdicts or name == "box")  # a box rings for ever
+
+
+def test_a_model_that_is_not_there_names_the_first_steps(capsys):
+    assert main(["check", "no.toml"]) == 2
+    assert "docs/first-hour.md" in capsys.readouterr().err
 
 
 def test_check_with_json_is_one_object(capsys):
@@ -238,7 +261,7 @@ def test_new_on_a_full_disk_keeps_what_was_there():
 
 
 def test_a_fault_of_our_own_is_one_message_and_exit_code_4(monkeypatch, capsys):
-    monkeypatch.setattr(nearfield.Simulation, "check", lambda self: 1 / 0)
+    monkeypatch.setattr(nearfield.Simulation, "check", lambda *_, **__: 1 / 0)
     assert main(["check", "tiny.toml"]) == 4
     captured = capsys.readouterr()
     assert "internal error, ZeroDivisionError" in captured.err and "Traceback" not in captured.err
@@ -246,7 +269,7 @@ def test_a_fault_of_our_own_is_one_message_and_exit_code_4(monkeypatch, capsys):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_outside_the_run_has_exit_code_130(number, monkeypatch, capsys):
-    monkeypatch.setattr(nearfield.Simulation, "check", lambda self: os.kill(os.getpid(), number))
+    monkeypatch.setattr(nearfield.Simulation, "check", lambda *_, **__: os.kill(os.getpid(), number))
     assert main(["check", "tiny.toml"]) == 130
     assert main(["check", "tiny.toml", "--json"]) == 130
     assert json.loads(capsys.readouterr().out) == {"error": "interrupted", "exit_code": 130}

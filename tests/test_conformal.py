@@ -265,14 +265,14 @@ def test_a_model_agrees_with_the_oracle_by_every_schedule(engine_name, precision
 
 def test_planes_along_any_axis_and_single_samples_agree():
     found = small_model()._setup().coefficients
-    for component in range(6):
-        dense = found.dense(component)[1]
+    all_samples = [found.dense(component)[1] for component in range(6)]
+    for component, dense in enumerate(all_samples):
         index = np.argwhere(dense != 0)[::7].T
         np.testing.assert_allclose(found.at(component, *index)[1], dense[tuple(index)], rtol=1e-14)
     for axis in range(3):
         whole = {p: planes for planes in found.planes(axis) for p in range(planes.start, planes.stop)}
-        for component in range(6):
-            dense = np.moveaxis(found.dense(component)[1], [axis, (axis + 1) % 3, (axis + 2) % 3], [0, 1, 2])
+        for component, samples in enumerate(all_samples):
+            dense = np.moveaxis(samples, [axis, (axis + 1) % 3, (axis + 2) % 3], [0, 1, 2])
             half = "electric" if component < 3 else "magnetic"
             planes = np.stack([getattr(whole[p], half)[component % 3, 1] for p in range(len(dense))])
             np.testing.assert_allclose(planes, dense, rtol=1e-14)

@@ -248,7 +248,7 @@ def test_a_lattice_may_be_cut_into_cells_anywhere(phases):
 
 
 @pytest.mark.slow
-def test_the_tensor_takes_most_of_the_error_of_a_spheres_resonances():
-    """At 10 cells in the radius; validation/dielectric_sphere_resonance has the orders."""
+def test_the_tensor_takes_most_of_the_error_where_e_crosses_a_surface_and_converges_where_it_does_not():
+    """validation/dielectric_sphere_resonance has the orders: along the surface 1.6, and none of the diagonal's."""
     assert abs(error("TM101", 10, "tensor")) < 0.2 * abs(error("TM101", 10, "diagonal"))
-    assert abs(error("TE101", 10, "tensor")) < 0.6 * abs(error("TE101", 10, "diagonal"))
+    assert abs(error("TE101", 14, "tensor")) < 0.5**1.4 * abs(error("TE101", 7, "tensor"))

@@ -84,3 +84,25 @@ def test_choices_that_a_monitor_has_not_are_refused(result, monitor, options, wo
 def test_data_sets_inside_a_result_are_no_monitors(result, capsys):
     assert main(["elements", f"{result}:grid/x", "--quantity", "E"]) == 2
     assert "choose from a run's monitor" in capsys.readouterr().err
+
+
+def test_means_over_snapshots_are_those_of_powers(result, capsys):
+    box = nf.open_result(result)["box"].collocated()
+    first, last = (float(box.time[number]) for number in (0, -1))
+    expected = np.mean([sum(box[f"E{axis}"].values[moment] ** 2 for axis in "xyz") for moment in range(2)], axis=0)
+    assert box.sizes["time"] == 2
+    found = found_at(f"{result}:box", capsys, "--quantity", "intensity", "--at", f"{first}:{last}")
+    own = nf.elements(expected, CELL, "", "discrete", threads=1).summary()
+    assert found["mean_difference"] == pytest.approx(own["mean_difference"], rel=1e-5)
+    assert "averaged over 2 snapshots" in found["field"]
+    for at, monitor, words in (
+        (f"{last}:{2 * last}", "box", "takes two or more"),
+        ("1:2", "spectrum", "one frequency"),
+    ):
+        assert main(["elements", f"{result}:{monitor}", "--quantity", "E", "--at", at]) == 2
+        assert words in capsys.readouterr().err
+    spectrum = nf.open_result(result)["spectrum"].collocated().isel(frequency=0)
+    mean = 0.5 * sum(np.abs(spectrum[f"E{axis}"].values) ** 2 for axis in "xyz")
+    found = found_at(f"{result}:spectrum", capsys, "--quantity", "intensity")
+    own = nf.elements(mean, CELL, "", "discrete", threads=1).summary()
+    assert found["mean_difference"] == pytest.approx(own["mean_difference"], rel=1e-5)

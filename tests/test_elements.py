@@ -290,8 +290,8 @@ def test_fields_that_have_no_elements_are_refused(field, options, words):
 
 
 def test_a_field_that_memory_has_no_room_for_is_refused(monkeypatch):
-    monkeypatch.setattr("nearfield.dissipation.elements.free_memory", lambda: 1000)
-    with pytest.raises(nf.ModelError, match="out of memory, or over ranks, is not there yet"):
+    monkeypatch.setattr("nearfield.dissipation.memory.free_memory", lambda: 1000)
+    with pytest.raises(nf.ModelError, match="keep them in files with scratch=FOLDER"):
         nf.elements(product(places(16), places(16)))
 
 

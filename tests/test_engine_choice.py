@@ -108,7 +108,8 @@ def test_what_an_engine_of_one_piece_cannot_do_is_refused_in_words(name):
         size: int = 2
 
     with pytest.raises(nf.ModelError, match="runs on one rank, and here are 2"):
-        refuse_spread(name, None, None, Parallel(), Two())
+        refuse_spread("reference", None, None, Parallel(), Two())
+    refuse_spread("cuda", None, None, Parallel(), Two())
 
 
 def test_a_card_that_is_not_there_is_refused_in_words_and_never_replaced_in_silence(monkeypatch, tmp_path, capsys):

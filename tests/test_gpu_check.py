@@ -44,5 +44,5 @@ def test_what_was_not_checked_is_said_loudly(capsys):
 def test_contraction_is_found_in_what_the_compiler_made(contracted):
     options = tuple(option.replace("false", "true") if contracted else option for option in OPTIONS)
     cubin, log = compiler().compiled("poles.cu", kernel_texts(), "sm_90", options)
-    assert {kernel.name for kernel in gpu_check.kernels_of(log)} == {"poles_single", "poles_double"}
+    assert {kernel.name for kernel in gpu_check.kernels_of(log)} == {"poles_single", "poles_double", "poles_sixteen"}
     assert bool(gpu_check.fused_in(cubin, gpu_check.disassembler())) == contracted

@@ -72,9 +72,8 @@ def test_a_shielded_microstrip_begins_with_its_static_permittivity():
     found = model.ports[0]._placed(model._setup().context).line
     f = np.array([0.25e9])
     index = found.shares(f) @ found.squares / wave_number(f, step) ** 2
-    area, live, _ = flat_edges(section)
-    cb = np.concatenate([part.ravel() for part in section.filling.electric[:2]])
-    assert index[0] == pytest.approx(static_ratio(section, area * live, cb), rel=1e-3)
+    filled, empty = capacitances(section)
+    assert index[0] == pytest.approx(filled / empty, rel=1e-3)
 
 
 def test_a_shielded_microstrip_has_the_line_impedance_of_its_capacitances():
@@ -83,9 +82,7 @@ def test_a_shielded_microstrip_has_the_line_impedance_of_its_capacitances():
     strip = nf.Structure(nf.Sheet((4 * MM, 2 * MM, 0), (8 * MM, 2 * MM, 1)), nf.PEC)
     model = guide([board, strip], pulse=nf.Gaussian(1e9))
     section, _ = section_of(model)
-    area, live, _ = flat_edges(section)
-    cb = np.concatenate([part.ravel() for part in section.filling.electric[:2]])
-    filled, empty = capacitances(section, area * live, cb)
+    filled, empty = capacitances(section)
     found = model.guide_modes(0.5e9).line_impedance
     assert found.values == pytest.approx(376.730 / np.sqrt(filled * empty), rel=1e-3)
     assert "2 P" in found.attrs["definition"]
@@ -103,18 +100,17 @@ def test_modes_that_are_no_pair_of_conductors_wave_have_no_line_impedance():
     assert "line of" not in str(hollow.check()) + str(filled.check())
 
 
-def static_ratio(section, area, cb):
-    """Capacitance of the strip with the dielectric over that without."""
-    filled, empty = capacitances(section, area, cb)
-    return filled / empty
-
-
-def capacitances(section, area, cb):
-    """Capacitance of the strip over eps0 with the dielectric and without, per length."""
+def capacitances(section):
+    """Of the strip over eps0 with the dielectric and without, per length; mu beside is eps of the latter."""
     from dataclasses import replace
 
-    energies = []
-    for open_parts in (cb, np.ones_like(cb)):  # area/open part weighs the static problem: eps_r area
+    area, live, _ = flat_edges(section)
+    cb, db = (
+        np.concatenate([part.ravel() for part in both[:2]])
+        for both in (section.filling.electric, section.filling.magnetic)
+    )
+    area, energies = area * live, []
+    for open_parts in (cb, 1 / db):  # area/open part weighs the static problem: eps_r area
         parts = np.split(open_parts, [section.live_u.size])
         filling = replace(
             section.filling,

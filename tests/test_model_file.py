@@ -7,12 +7,11 @@ import os
 import pytest
 
 import nearfield as nf
-from nearfield.commands.new import template_text
+from nearfield.commands.new import TEMPLATES, template_text
 from nearfield.entry.toml_text import dumps
 from nearfield.model_file import load, loads
 
 GRID = 'grid = {kind = "uniform", spacing = "1 mm", cells = [8, 8, 8]}\n'
-TEMPLATES = ("patch", "dipole", "box")
 
 
 def everything() -> nf.Simulation:

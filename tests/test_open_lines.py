@@ -38,7 +38,7 @@ def index(found, frequencies):
 def test_the_modes_impedance_and_permittivity_of_a_microstrip_are_those_of_the_literature():
     """1.5 %: 0.6 % of a tenth of a cell in the strip's width, 0.5 % of dispersion at 2 GHz (validation/microstrip)."""
     height, cells = 0.795, 11
-    cell = 2.46 / (cells + 2 / 3)
+    cell = 2.46 / cells
     model = line(((-0.5 * cells * cell, 0.5 * cells * cell),), cell, height, 4, 4.0, growth=1.15)
     f, (impedance, permittivity) = np.array([0.2e9, 2e9]), expected()
     modes = model.guide_modes(f).isel(port=0)
@@ -62,6 +62,19 @@ def test_a_stripline_passes_a_pulse_from_0_hz_on_with_its_phase_and_power():
         assert np.abs(0.5 * power / result.excitation("in")["power"].values - 1).max() < 1e-4
 
 
+def test_a_port_may_stand_between_cells_of_two_lengths():
+    """Stable bounds about rims take the lengths of cells along the line too; the media are the same."""
+    model = line(metal="conformal", excitations=("in",))
+    port, (x, y, z) = model.ports[0], model._setup().grid.lines
+    place = port.lower[1]
+    y = np.where(y > place, place + 1.1 * (y - place), y)
+    uneven = model.model_copy(update={"grid": nf.Grid(x, y, z), "ports": (port,)})
+    found = [each.guide_modes().isel(port=0) for each in (model, uneven)]
+    assert (found[0].frequency > 0).all()  # although the pulse begins at 0 Hz
+    even, other = (each.characteristic_impedance.values[-1].real for each in found)
+    assert other == pytest.approx(even, rel=2e-3)
+
+
 @pytest.mark.parametrize("length", [36, 50])
 def test_an_endless_microstrip_reflects_less_than_minus_50_db_and_passes_all(length):
     """1.7 % of the power lie beyond the rectangle: 2 thousandths of the wave by what `excess` leaves (open_line.py)."""
@@ -74,6 +87,31 @@ def test_an_endless_microstrip_reflects_less_than_minus_50_db_and_passes_all(len
     assert np.abs(np.abs(passed) - 1).max() < 4e-3
     assert np.abs(np.angle(passed)).max() < 3e-3
     assert [text for text in model.check().warnings if "pass beyond its rectangle" in text]
+
+
+def test_flux_through_a_rectangle_is_the_part_of_the_power_that_the_mode_has_there():
+    """0.1 %; 1.2 % of the mode pass beyond the rectangle, and no flux through it has them."""
+    model, f = line(room=5.0, precision="single", excitations=("in",)), np.array([1e9, 3e9, 6e9])
+    port, y = model.ports[1], model.grid.resolve().lines[1][18]
+    (x0, _, z0), (x1, _, z1) = port.lower, port.upper
+    flux = nf.Flux("power", (x0, y, z0), (x1, y, z1), tuple(f))
+    ours = model.model_copy(update={"monitors": (flux,)}).run(threads=1).excitation("in")
+    far, part = ours.waves("out", f), model.guide_modes(f).power_within.sel(port="out").values
+    power = 0.5 * (np.abs(far.b) ** 2 - np.abs(far.a) ** 2).values
+    assert 0.005 < 1 - part[0] < 0.02
+    assert np.abs(ours["power"].values / (power * part) - 1).max() < 1e-3
+
+
+def test_all_of_a_closed_guides_power_lies_in_its_opening():
+    closed = nf.WaveguidePort("in", (0, 0, 12 * MM), (12 * MM, 7 * MM, 12 * MM), "+z", "TE10")
+    guide = nf.Simulation(
+        grid=nf.Grid.uniform(MM, (12, 7, 40)),
+        boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(8), z_high=nf.CPML(8)),
+        ports=[closed],
+        waveform=nf.ModulatedGaussian(20e9, 6e9),
+        steps=10,
+    )
+    assert (guide.guide_modes([20e9]).power_within == 1.0).all()
 
 
 def coplanar() -> nf.Simulation:
@@ -101,11 +139,11 @@ def coplanar() -> nf.Simulation:
 
 
 def test_a_coplanar_line_has_the_impedance_of_its_closed_form():
-    """Z = 30 pi/sqrt(eps) K(k')/K(k), k = a/b (Veyres and Hanna 1980); metal acts a third of a cell wider.
+    """Z = 30 pi/sqrt(eps) K(k')/K(k), k = a/b (Veyres and Hanna 1980).
 
     4 %: a fifth of a cell at the edges of the slots, 6 cells wide, and in the board, 5 cells thick (found: 2 and 3 %).
     """
-    a, b, h = 4 + 1 / 3, 10 - 1 / 3, 5
+    a, b, h = 4, 10, 5
     k2, m2 = (a / b) ** 2, (np.sinh(0.5 * np.pi * a / h) / np.sinh(0.5 * np.pi * b / h)) ** 2
     ratio = ellipk(1 - k2) / ellipk(k2)
     permittivity = 1 + 0.5 * (4 - 1) * ratio * ellipk(m2) / ellipk(1 - m2)
@@ -122,7 +160,7 @@ def test_a_slot_line_has_the_impedance_and_the_wavelength_of_its_closed_form(wid
     which act two thirds narrower) is 2 % of the impedance; of the wavelength it and the cells are 0.5 %."""
     pulse, f = nf.ModulatedGaussian(15e9, 2e9), np.array([15e9])
     model = slot_line(width, permittivity=permittivity, waveform=pulse, room=3.5)
-    wavelength, impedance = slot_theory(width * (1 - 2 / 3 / 4), 1.0, permittivity, f[0])
+    wavelength, impedance = slot_theory(width, 1.0, permittivity, f[0])
     modes = model.guide_modes(f).isel(port=0, frequency=0)
     assert modes["characteristic_impedance"] == pytest.approx(impedance, rel=0.04)
     assert index(placed(model), f)[0] == pytest.approx(1 / wavelength, rel=0.025)
@@ -141,10 +179,10 @@ def slot_theory(width, height, permittivity, frequency):
 
 POWERS = {  # (model, frequencies): most of each mode's power lies within the rectangle, 1 - W in the name
     "silicon strip, 2e-7": lambda: (
-        silicon(length=44, ports=2, oxide=16, steps=2600),
+        silicon(length=44, ports=2, oxide=16, steps=4800),
         np.array([185e12, 193e12, 202e12]),
     ),
-    "silicon rib, 2e-6": lambda: (silicon(110e-9, 44, 2, 18, steps=2600), np.array([185e12, 193e12, 202e12])),
+    "silicon rib, 2e-6": lambda: (silicon(110e-9, 44, 2, 18, steps=4800), np.array([185e12, 193e12, 202e12])),
     "slot line, 1e-4": lambda: (
         slot_line(length=36, ports=2, steps=5000, waveform=nf.ModulatedGaussian(16e9, 8e9)),
         np.array([14e9, 16e9, 18e9]),
@@ -206,10 +244,10 @@ def capacitances(section):
     from nearfield.guides.counted import conductors
     from nearfield.guides.modes import differences, flat_edges
 
-    area, _, _ = flat_edges(section)
+    area, cb = flat_edges(section)[0], np.concatenate([part.ravel() for part in section.filling.electric[:2]])
     label, _ = conductors(section)
     operator, alive = differences(section, te=False)[0], section.live_n.ravel()
-    stiffness = (operator.T @ diags(area) @ operator).tocsc()
+    stiffness = (operator.T @ diags(area / cb) @ operator).tocsc()
     fields = np.stack([(label == n).astype(float) for n in (1, 2)], axis=1)
     fields[alive] = spsolve(stiffness[alive][:, alive], -(stiffness @ fields)[alive])
     return fields.T @ (stiffness @ fields)

@@ -109,6 +109,13 @@ def test_the_file_is_plain_hdf5_with_units_dims_and_scales(saved):
         assert unlabelled == []
 
 
+def test_the_folder_of_a_run_is_opened_as_its_result(saved, tmp_path):
+    assert nf.open_result(saved.parent).status == nf.open_result(saved).status
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(nf.ModelError, match=r"empty/result.h5 does not exist"):
+        nf.open_result(tmp_path / "empty")
+
+
 def test_a_write_that_fails_leaves_the_earlier_file_and_nothing_beside_it(saved, monkeypatch):
     monkeypatch.setattr("os.fsync", lambda descriptor: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(RunFailed, match=r"No space left on device.* earlier file") as caught:
@@ -176,6 +183,8 @@ def test_unknown_names_list_those_there_are():
         result.excitation("x")
     with pytest.raises(nf.ModelError, match="component 'Hx' was not recorded; recorded: Ex"):
         result["cut"]["Hx"]
+    assert "Ex" in result["cut"]
+    assert "Hx" not in result["cut"]
 
 
 def test_files_that_are_no_results_are_refused(tmp_path):

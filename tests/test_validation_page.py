@@ -7,6 +7,7 @@ import pytest
 
 import nearfield
 from examples.figures import results_of, scripts_of, written
+from scripts.write_pages import PAGES
 from validation.run_all import BEGIN, PAGE, RESULTS, case_names, table
 
 
@@ -34,7 +35,7 @@ def test_bars_in_a_text_and_cases_that_broke_keep_the_table_whole():
     assert {line.replace("\\|", "").count("|") for line in lines[2:]} == {8}
 
 
-@pytest.mark.parametrize("page", sorted((Path(nearfield.__file__).parents[1] / "examples").glob("*.md")), ids=str)
+@pytest.mark.parametrize("page", PAGES, ids=str)
 def test_the_figures_of_a_page_are_those_that_its_script_kept(page):
     assert page.read_text(encoding="utf-8") == written(page)
     for script in scripts_of(page):

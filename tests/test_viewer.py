@@ -19,7 +19,7 @@ import nearfield as nf
 from nearfield.bodies.geometry import Shape
 from nearfield.bodies.outlined import ears
 from nearfield.cli import main
-from nearfield.commands.new import template_text
+from nearfield.commands.new import TEMPLATES, template_text
 from nearfield.model_file import loads
 from nearfield.viewer.export import export, parts_of
 from nearfield.viewer.media_map import media_map
@@ -243,7 +243,7 @@ def write_stl(path: Path, corners: np.ndarray, triangles: np.ndarray) -> None:
     path.write_bytes(b"\0" * 80 + struct.pack("<I", len(triangles)) + table.tobytes())
 
 
-@pytest.mark.parametrize("name", ["patch", "dipole", "box"])
+@pytest.mark.parametrize("name", TEMPLATES)
 def test_templates_are_shown_by_their_content(name, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DISPLAY", raising=False)

@@ -291,6 +291,10 @@ WRONG = {
         lambda: rectangular(structures=[nf.Structure(nf.Box((0, 0, 0), (1, 1, 1)), nf.PEC)]),
         "lies in metal",
     ),
+    "no inner conductor": (
+        lambda: round_guide("TEM", "coaxial", structures=round_guide("TE11").structures),
+        "no inner conductor of inner_radius 0.0024 m",
+    ),
     "the wrong plane": (lambda: round_guide("TE11x", symmetry=nf.Symmetry(x="magnetic")), "has no magnetic plane"),
     "a plane along it": (lambda: round_guide("TE11x", symmetry=nf.Symmetry(z="magnetic")), "would mirror the port"),
     "a plane in metres": (moved(reference_plane=20.0), "reference_plane z=20 m lies outside the grid, 0 to 0.12 m"),

@@ -15,7 +15,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -189,25 +189,32 @@ def run(case: Case, code: str, finer: float, threads: int, metal: str | None = N
 
 
 def limits(case: Case, rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Of each converged quantity the value at cells of no size by each code, and the mean, which stands for theory."""
+    """Of each converged quantity the value at cells of no size by each code that ran on two grids, and the mean, which
+    stands for theory."""
     found: dict[str, dict[str, Any]] = {}
     for name in case.converged:
         each: dict[str, Any] = {}
         for code in ("Nearfield", "openEMS"):
             series = [row for row in rows if row["code"] == code]
+            if len(series) < 2:
+                continue
             limit = extrapolated([1 / row["finer"] for row in series], [row["quantities"][name] for row in series])
             each[code] = {"value": limit.value, "uncertainty": limit.uncertainty}
-        found[name] = each | {"theory": float(np.mean([one["value"] for one in each.values()]))}
+        if each:
+            found[name] = each | {"theory": float(np.mean([one["value"] for one in each.values()]))}
     return found
 
 
-def measure(case: Case, threads: int, grids: Sequence[float]) -> dict[str, Any]:
-    """All runs of a case, the codes in turn."""
+def measure(case: Case, given: argparse.Namespace, kept: dict[str, Any]) -> dict[str, Any]:
+    """All runs of a case, the codes in turn; of a code that does not run now, what the file holds."""
     print(case.title, flush=True)
     rows = []
-    for finer in sorted({1.0, *grids}) if case.converged else [1.0]:
-        rows += [run(case, "nearfield", finer, threads, metal) for metal in case.metal]
-        rows.append(run(case, "openems", finer, threads))
+    for finer in sorted({1.0, *given.finer}) if case.converged else [1.0]:
+        if "nearfield" in given.code:
+            rows += [run(case, "nearfield", finer, given.threads, metal) for metal in case.metal]
+        if "openems" in given.code:
+            rows.append(run(case, "openems", finer, given.threads))
+    rows += [row for row in kept.get("runs", ()) if row["code"].lower() not in given.code]
     theirs = {name: value for name, value in case.known.items() if np.isfinite(value)}
     return {"title": case.title, "commit": commit(), "theory": theirs, "limits": limits(case, rows), "runs": rows}
 
@@ -215,17 +222,19 @@ def measure(case: Case, threads: int, grids: Sequence[float]) -> dict[str, Any]:
 def main() -> int:
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--case", nargs="+", choices=sorted(CASES), default=list(CASES))
+    made.add_argument("--code", nargs="+", choices=("nearfield", "openems"), default=["nearfield", "openems"])
     made.add_argument("--finer", nargs="+", type=float, default=[1.0, 1.4], help="grids to extrapolate from, 1 the own")
     made.add_argument("--threads", type=int, default=2)
     made.add_argument("--output", type=Path, default=RESULTS, help="folder of the JSON file")
     given = made.parse_args()
-    if subprocess.run([OPENEMS_PYTHON, "-c", "import openEMS"], capture_output=True).returncode:
+    missing = subprocess.run([OPENEMS_PYTHON, "-c", "import openEMS"], capture_output=True).returncode
+    if missing and "openems" in given.code:
         print(f"openEMS is not installed for {OPENEMS_PYTHON}; run: {INSTALL}", file=sys.stderr)
         return 2
     path = given.output / "peers-tutorials.json"
     kept = json.loads(path.read_text(encoding="utf-8"))["cases"] if path.exists() else {}
     for name in given.case:
-        kept[name] = measure(CASES[name], given.threads, given.finer)
+        kept[name] = measure(CASES[name], given, kept.get(name, {}))
         write("peers-tutorials", given, cases={each: kept[each] for each in CASES if each in kept})
     if path == page.RESULT:
         page.PAGE.write_text(page.written(page.PAGE.read_text("utf-8"), json.loads(path.read_text("utf-8"))), "utf-8")

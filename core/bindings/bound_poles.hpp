@@ -98,11 +98,10 @@ private:
     }
     template <class F>
     void exchange(const Corner& lower, const Corner& upper, F&& f) const {
-        for (int component = 0; component < 6 * engine_.block().parts; ++component)
-            for (long medium = 0; medium < long(media_.size()); ++medium)
-                visitor(component, medium)(lower, upper, [&](long, long, long, Real* state) {
-                    for (long n = 0; n < media_[medium].states(); ++n) f(state[n * lanes]);
-                });
+        exchange_poles<Real>(
+            6 * engine_.block().parts, media_.size(), lower, upper,
+            [this](int component, long medium) { return visitor(component, medium); },
+            [this](long medium) { return media_[medium].states(); }, f);
     }
 
     Engine<Real>& engine_;

@@ -12,9 +12,11 @@ void bind_card(nb::module_& m, const char* name) {
     using C = Card<Real>;
     nb::class_<C>(m, name)
         .def(nb::init<std::array<long, 3>, std::array<std::array<long, 2>, 3>,
-                      const std::array<std::array<double, 4>, 3>&, int, int, std::shared_ptr<cuda::Device>>(),
-             "shape"_a, "slabs"_a, "seams"_a, "parts"_a, "weighed_along"_a, "device"_a)
+                      const std::array<std::array<double, 4>, 3>&, int, int, std::shared_ptr<cuda::Device>,
+                      std::optional<std::array<int, 2>>>(),
+             "shape"_a, "slabs"_a, "seams"_a, "parts"_a, "weighed_along"_a, "device"_a, "exponents"_a = nb::none())
         .def("set_passes", &C::set_passes)
+        .def("lost", &C::lost)
         .def("set_profile", &C::set_profile)
         .def("set_planes", &C::set_planes)
         .def_prop_ro("poles", &C::poles, nb::rv_policy::reference_internal)
@@ -27,7 +29,13 @@ void bind_card(nb::module_& m, const char* name) {
         .def("add_snapshot", &C::add_snapshot)
         .def("place_snapshots", &C::place_snapshots)
         .def("begin", &C::begin, "steps"_a, "electric"_a, "magnetic"_a, "phasors"_a, "waves"_a, "weigh"_a)
-        .def("run", &C::run, "poll"_a.none(), "milliseconds"_a)
+        .def("run", &C::run, "poll"_a.none(), "milliseconds"_a, "last"_a = -1)
+        .def("set_own", &C::set_own)
+        .def("add_message", &C::add_message)
+        .def("pack", &C::pack)
+        .def("unpack", &C::unpack)
+        .def("refreshed", &C::refreshed)
+        .def("mirrors", &C::mirrors)
         .def("end", &C::end)
         .def("circuit_states", &C::circuit_states)
         .def("set_circuit_states", &C::set_circuit_states, "which"_a, "states"_a)

@@ -24,15 +24,18 @@ class Card {
 public:
     using Phasors = std::vector<In<Real, nb::ndim<3>>>;
     using Given = std::vector<std::optional<In<Real, nb::ndim<3>>>>;
+    using Packed = nb::ndarray<Real, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
     using Place = nb::ndarray<Real, nb::numpy, nb::ndim<3>, nb::device::cpu>;
 
     // `seams` and `parts` as in solver.hpp.
     Card(std::array<long, 3> shape, std::array<std::array<long, 2>, 3> slabs,
          const std::array<std::array<double, 4>, 3>& seams, int parts, int weighed_along,
-         std::shared_ptr<cuda::Device> device)
-        : engine_(std::move(device), make_layout(shape, slabs), make_seams(seams), parts, weighed_along) {}
+         std::shared_ptr<cuda::Device> device, std::optional<std::array<int, 2>> exponents)
+        : engine_(std::move(device), make_layout(shape, slabs), make_seams(seams), parts, weighed_along, exponents) {}
 
-    void set_passes(int passes) { engine_.set_passes(passes); }
+    long lost() { return engine_.lost(); }
+
+    void set_passes(double passes) { engine_.set_passes(passes); }
     void set_profile(int axis, std::array<In<Real, nb::ndim<1>>, 6> values) {
         fill_profile(engine_.profile(0, axis), engine_.profile(1, axis), lengths()[axis], values);
     }
@@ -62,14 +65,14 @@ public:
         }
         engine_.finish(cuda::Follows::points, reach);
     }
-    // All terms of the sum, each with its place in it.
+    // Terms of a sum of so many, all of them or those that lie here, each with its place in it.
     void add_functional(In<std::int64_t, nb::ndim<1>> component, Indices i, Indices j, Indices k, Doubles weight,
                         Indices place, long terms, long stride) {
-        if (long(i.shape(0)) != terms) throw std::invalid_argument("a sum that ranks share has no place on a device");
         cuda::Reach reach(false);
-        engine_.begin_functional(terms, stride);
+        engine_.begin_functional(terms, stride, long(i.shape(0)) != terms);
         for (std::size_t n = 0; n < i.shape(0); ++n) {
             check(int(component(n)), i(n), j(n), k(n));
+            if (place(n) < 0 || place(n) >= terms) throw std::out_of_range("a term has no place in its sum");
             engine_.add_product(int(component(n)), i(n), j(n), k(n), weight(n), place(n), reach);
         }
         engine_.finish(cuda::Follows::points, reach);
@@ -106,7 +109,7 @@ public:
                 right &= place(n, 1 + axis) >= -beyond && place(n, 1 + axis) < lengths()[axis] + beyond;
             }
             if (!right) throw std::out_of_range("a coupling leads out of the domain");
-            return engine_.layout().field(int(place(n, 0)), place(n, 1), place(n, 2)) + place(n, 3);
+            return engine_.placed().field(int(place(n, 0)), place(n, 1), place(n, 2)) + place(n, 3);
         };
         std::vector<long> samples;
         std::vector<int> offsets;
@@ -153,7 +156,7 @@ public:
                       long(electric.shape(1)), turns, tables, weigh);
     }
     // All steps of the block; `poll` as in solver.hpp.
-    bool run(nb::object poll, double milliseconds) {
+    bool run(nb::object poll, double milliseconds, long last) {
         bool interrupted = false, complete;
         {
             const nb::gil_scoped_release release;
@@ -165,11 +168,33 @@ public:
                     else if (!poll.is_none() && nb::cast<bool>(poll()))
                         engine_.request_stop();
                 },
-                milliseconds);
+                milliseconds, last);
         }
         if (interrupted) throw nb::python_error();
         return complete;
     }
+    // ---- ranks
+    void set_own(const Own& own) { engine_.set_own(make_own(own, lengths())); }
+    // Places of states in the arrays of `mirrors`, one after the other.
+    std::size_t add_message(In<std::int64_t, nb::ndim<1>> places) {
+        std::size_t states = 0;
+        for (const auto& [_, length] : engine_.mirrors()) states += length;
+        for (std::size_t n = 0; n < places.size(); ++n)
+            if (places(n) < 0 || places(n) >= long(states))
+                throw std::out_of_range("a message takes in what is no state");
+        return engine_.add_message({places.data(), places.data() + places.size()});
+    }
+    void pack(std::size_t message, Packed values) { engine_.pack(message, values.data()); }
+    void unpack(std::size_t message, Packed values) { engine_.unpack(message, values.data()); }
+    void refreshed() { engine_.refreshed(); }
+    // Addresses of the host's arrays of states, and their lengths.
+    std::vector<std::array<std::uintptr_t, 2>> mirrors() const {
+        std::vector<std::array<std::uintptr_t, 2>> found;
+        for (const auto& [first, length] : engine_.mirrors())
+            found.push_back({reinterpret_cast<std::uintptr_t>(first), length});
+        return found;
+    }
+
     nb::tuple end() {
         nb::list recorded;
         for (auto& sums : engine_.end()) {
@@ -241,9 +266,9 @@ public:
         d["palette_blocks"] = engine_.distinct_blocks();
         d["step"] = step();
         d["thread_ids"] = engine_.device().thread_ids();
-        d["passes"] = engine_.passes();
+        d["passes"] = engine_.passes() < 1 ? nb::cast(engine_.passes()) : nb::cast(int(engine_.passes()));
         d["graphs"] = engine_.device().graphs();
-        d["record_bytes"] = engine_.layout().record_length * sizeof(Real);
+        d["record_bytes"] = engine_.placed().record_length * (engine_.in_sixteen_bits() ? 2 : sizeof(Real));
         return d;
     }
 

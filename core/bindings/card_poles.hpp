@@ -1,5 +1,5 @@
-// The poles of an engine on a device as Python fills and reads them: the same methods as the CPU's (bound_poles.hpp),
-// but for those of messages.
+// The poles of an engine on a device as Python fills, reads and exchanges them: the same methods as the CPU's
+// (bound_poles.hpp).
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,6 +16,8 @@ namespace nearfield {
 template <class Real>
 class CardPoles {
 public:
+    using Values = nb::ndarray<Real, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
     explicit CardPoles(cuda::CardEngine<Real>& engine) : engine_(engine) {}
 
     // All media before the first planes.
@@ -39,6 +41,20 @@ public:
         return pole_box<Real>(engine_.layout(), visitor(component, medium));
     }
 
+    long count(Corner lower, Corner upper) {
+        long count = 0;
+        exchange(lower, upper, [&](Real&) { ++count; });
+        return count;
+    }
+    void pack(Corner lower, Corner upper, Values out) {
+        Real* p = out.data();
+        exchange(lower, upper, [&](Real& state) { *p++ = state; });
+    }
+    void unpack(Corner lower, Corner upper, In<Real, nb::ndim<1>> values) {
+        const Real* p = values.data();
+        exchange(lower, upper, [&](Real& state) { state = *p++; });
+    }
+
     static void bind(nb::module_& m, const char* name) {
         using P = CardPoles;
         nb::class_<P>(m, name)
@@ -47,10 +63,20 @@ public:
             .def("finish", &P::finish)
             .def("states", &P::states)
             .def("set_states", &P::set_states)
-            .def("box", &P::box);
+            .def("box", &P::box)
+            .def("count", &P::count)
+            .def("pack", &P::pack)
+            .def("unpack", &P::unpack);
     }
 
 private:
+    template <class F>
+    void exchange(const Corner& lower, const Corner& upper, F&& f) {
+        exchange_poles<Real>(
+            6 * engine_.parts(), engine_.media(), lower, upper,
+            [this](int component, long medium) { return visitor(component, medium); },
+            [this](long medium) { return engine_.medium(medium).states(); }, f);
+    }
     auto visitor(int component, long medium) {
         return [this, component, medium](const Corner& lower, const Corner& upper, auto&& f) {
             engine_.states();  // the host's are up to date, and sent before the next step

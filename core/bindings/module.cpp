@@ -65,7 +65,7 @@ void bind(nb::module_& m, const char* name) {
 
 void bind_cards(nb::module_& m), bind_devices(nb::module_& m), bind_elements(nb::module_& m),
     bind_incident(nb::module_& m), bind_machine(nb::module_& m), bind_probe(nb::module_& m),
-    bind_solids(nb::module_& m),
+    bind_schedule(nb::module_& m), bind_solids(nb::module_& m),
     bind_stream(nb::module_& m);  // each in the file of its name
 
 NB_MODULE(_core, m) {
@@ -75,6 +75,8 @@ NB_MODULE(_core, m) {
     bind_elements(m), bind_incident(m), bind_solids(m);
     nb::module_ machine = m.def_submodule("machine", "Processors, pages, memory policy of this process.");
     bind_machine(machine), bind_probe(machine);
+    nb::module_ schedule = m.def_submodule("schedule", "Loops of threads that stay on their NUMA nodes.");
+    bind_schedule(schedule);
 #ifdef __linux__
     nb::module_ stream = m.def_submodule("stream", "Rings of blocks in shared memory.");
     bind_stream(stream);

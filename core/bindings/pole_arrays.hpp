@@ -56,6 +56,18 @@ void set_pole_states(long states, const Corner& lower, const In<Real, nb::ndim<4
     });
 }
 
+// Calls f(state) for all states of poles in a box, one after the other, as they are exchanged: component by component,
+// medium by medium, sample by sample. `visitor(component, medium)`, `states(medium)`: how many each sample has.
+template <class Real, class Visitor, class States, class F>
+void exchange_poles(int components, long media, const Corner& lower, const Corner& upper, Visitor&& visitor,
+                    States&& states, F&& f) {
+    for (int component = 0; component < components; ++component)
+        for (long medium = 0; medium < media; ++medium)
+            visitor(component, medium)(lower, upper, [&](long, long, long, Real* state) {
+                for (long n = 0; n < states(medium); ++n) f(state[n * lanes]);
+            });
+}
+
 // The smallest box about the samples; (0, 0, 0) twice where there is none.
 template <class Real, class Visit>
 std::array<Corner, 2> pole_box(const Layout& l, Visit&& visit) {

@@ -113,7 +113,12 @@ public:
     nb::object snapshot(std::size_t n) const {
         const Snapshots<Real>& box = *snapshots_.at(n);
         const std::size_t number = box.kept ? box.taken(engine_.step()) : 0;
-        std::vector<Real> values(box.values.begin(), box.values.begin() + number * box.samples());
+        std::vector<Real> values;
+        values.reserve(number * box.samples());
+        for (std::size_t each = 0; each < number; ++each) {
+            const Real* const own = box.taken_values[each].get();
+            values.insert(values.end(), own, own + box.samples());
+        }
         return owned(std::move(values), box_shape({number}, box.span, box.length));
     }
 
@@ -133,15 +138,19 @@ public:
     // Snapshots of recorder n so far, as `snapshot` gives them, after `resume`.
     void set_snapshot(std::size_t n, In<Real, nb::ndim<4>> taken) {
         Snapshots<Real>& box = *snapshots_.at(n);
-        if (long(taken.size()) != box.kept * box.taken(engine_.step()) * box.samples())
+        const long number = box.kept ? box.taken(engine_.step()) : 0, samples = box.samples();
+        if (long(taken.size()) != number * samples)
             throw std::invalid_argument("these snapshots are not of this recorder");
-        box.values.assign(taken.data(), taken.data() + taken.size());
+        box.taken_values.clear();
+        box.make_room(number);
+        for (long each = 0; each < number; ++each)
+            std::copy_n(taken.data() + each * samples, samples, box.taken_values[each].get());
     }
 
     std::size_t bytes() const {
         std::size_t sum = 0;
         for (const auto* box : spectra_) sum += box->bytes();
-        for (const auto* box : snapshots_) sum += box->values.size() * sizeof(Real);
+        for (const auto* box : snapshots_) sum += box->bytes();
         return sum;
     }
 

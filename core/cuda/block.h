@@ -38,6 +38,16 @@ template <class Body>
 NEARFIELD_CELL void last_phase(const Body& body) {
     body(int(threadIdx.x));
 }
+// What a thread keeps from phase to phase: registers on a card, an entry of an array otherwise.
+template <class Kept>
+struct Each {
+    Kept mine;
+};
+template <class Kept, class Body>
+NEARFIELD_CELL void phase(Each<Kept>& each, const Body& body) {
+    body(each.mine, int(threadIdx.x));
+    __syncthreads();
+}
 template <class T>
 NEARFIELD_CELL T& block_memory() {
     extern __shared__ __align__(16) char bytes[];
@@ -48,7 +58,7 @@ NEARFIELD_CELL void add_digit(long long* digit, long long value) {
 }
 
 // A kernel in both precisions, from a function template of a number type with one argument.
-#define NEARFIELD_KERNEL(name, Arguments, memory, ...)                                                            \
+#define NEARFIELD_KERNEL_OF(name, Arguments, memory, memory_in_double, ...)                                       \
     extern "C" __global__ void __launch_bounds__(256) name##_single(const __grid_constant__ Arguments<float> a) { \
         __VA_ARGS__(float, a);                                                                                    \
     }                                                                                                             \
@@ -67,19 +77,30 @@ template <class Body>
 inline void last_phase(const Body& body) {
     phase(body);
 }
+template <class Kept>
+struct Each {
+    Kept of[threads_of_block];
+};
+template <class Kept, class Body>
+inline void phase(Each<Kept>& each, const Body& body) {
+    phase([&](int thread) { body(each.of[thread], thread); });
+}
 template <class T>
 T& block_memory() {
     return *reinterpret_cast<T*>(this_block.memory);
 }
 inline void add_digit(long long* digit, long long value) { __atomic_fetch_add(digit, value, __ATOMIC_RELAXED); }
 
-#define NEARFIELD_KERNEL(name, Arguments, memory, ...)                                                         \
+#define NEARFIELD_KERNEL_OF(name, Arguments, memory, memory_in_double, ...)                                    \
     const Kernel name[2] = {                                                                                   \
         {#name "_single", [](const void* p) { __VA_ARGS__(float, *static_cast<const Arguments<float>*>(p)); }, \
          sizeof(Arguments<float>), memory, true},                                                              \
         {#name "_double", [](const void* p) { __VA_ARGS__(Wide, *static_cast<const Arguments<Wide>*>(p)); },   \
-         sizeof(Arguments<Wide>), memory, false}};
+         sizeof(Arguments<Wide>), memory_in_double, false}};
 
 #endif
+
+// With as many bytes of the block's memory in either precision.
+#define NEARFIELD_KERNEL(name, Arguments, memory, ...) NEARFIELD_KERNEL_OF(name, Arguments, memory, memory, __VA_ARGS__)
 
 }  // namespace nearfield::cuda

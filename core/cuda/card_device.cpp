@@ -1,11 +1,16 @@
 #include "card_device.hpp"
 
 #include <cstring>
+#include <utility>
+
+#include "machine/pages.hpp"
 
 namespace nearfield::cuda {
 
-constexpr int not_found = 500;                                   // CUDA_ERROR_NOT_FOUND
-constexpr int local_size_bytes = 3, register_count = 4;          // CU_FUNC_ATTRIBUTE_...
+constexpr int not_found = 500;                                // CUDA_ERROR_NOT_FOUND
+constexpr int local_size_bytes = 3, register_count = 4;       // CU_FUNC_ATTRIBUTE_...
+constexpr int most_block_memory = 8, block_memory_share = 9;  // of the same, set before a launch
+constexpr std::size_t unasked_block_memory = std::size_t(48) << 10;
 constexpr unsigned apart_from_stream_0 = 1, without_timing = 2;  // CU_STREAM_NON_BLOCKING, CU_EVENT_DISABLE_TIMING
 constexpr int capture_of_this_thread = 1;                        // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 
@@ -17,10 +22,9 @@ CardDevice::CardDevice(const std::string& driver, int number, const std::vector<
     try {
         make_current();
         check(driver_.create_stream(&stream_, apart_from_stream_0), "cuStreamCreate");
+        if (facts_.node >= 0 && policy_refused(MemoryPolicy::bind, {facts_.node}).empty()) pinned_node_ = facts_.node;
         for (Half& half : halves_) {
-            void* memory = nullptr;
-            check(driver_.allocate_pinned(&memory, staged, 0), "cuMemHostAlloc");
-            half.memory = static_cast<char*>(memory);
+            half.memory = pinned_pages(driver_, staged, pinned_node_);
             check(driver_.create_event(&half.sent, without_timing), "cuEventCreate");
         }
         for (void*& event : paces_) check(driver_.create_event(&event, without_timing), "cuEventCreate");
@@ -42,6 +46,7 @@ CardDevice::~CardDevice() {
 
 // What has failed before fails here again, which says nothing new.
 void CardDevice::free_all() {
+    ring_.reset();
     for (void* graph : graphs_) driver_.destroy_executable(graph);
     for (void* module : modules_)
         if (module) driver_.unload_module(module);
@@ -107,6 +112,22 @@ void CardDevice::read(void* to, const void* from, std::size_t bytes) {
     if (bytes) arrived(halves_[half_], (bytes - 1) / staged * staged);
 }
 
+void CardDevice::prepare_to_read_later() {
+    if (ring_) return;
+    make_current();
+    ring_ = std::make_unique<PinnedRing>(driver_, most_read_later, pinned_node_);
+}
+
+void CardDevice::read_later(const void* from, std::size_t bytes) {
+    make_current();
+    ring_->send(from, bytes, stream_);
+}
+
+void CardDevice::fetch(void* to) {
+    make_current();
+    ring_->fetch(to);
+}
+
 std::size_t CardDevice::free_bytes() const {
     make_current();
     std::size_t free = 0, total = 0;
@@ -128,6 +149,10 @@ const CardDevice::Loaded& CardDevice::loaded(const Kernel& kernel) {
         check(driver_.function_attribute(value, which, found.function), "cuFuncGetAttribute");
     };
     attribute(&found.facts.registers, register_count), attribute(&found.facts.local_bytes, local_size_bytes);
+    if (kernel.memory > unasked_block_memory)
+        for (const auto [which, value] : {std::pair(most_block_memory, int(kernel.memory)),
+                                          std::pair(block_memory_share, 100)})  // per cent of a multiprocessor's
+            check(driver_.set_function_attribute(found.function, which, value), "cuFuncSetAttribute");
     return kernels_.emplace(kernel.name, found).first->second;
 }
 

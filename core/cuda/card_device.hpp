@@ -3,12 +3,14 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "device.hpp"
 #include "driver.hpp"
+#include "pinned.hpp"
 
 namespace nearfield::cuda {
 
@@ -29,18 +31,25 @@ public:
     void write(void* to, const void* from, std::size_t bytes) override;
     void read(void* to, const void* from, std::size_t bytes) override;
     void clear(void* memory, std::size_t bytes) override;
+    void prepare_to_read_later() override;
+    bool can_read_later() const override { return ring_->has_room(); }
+    void read_later(const void* from, std::size_t bytes) override;
+    bool has_arrived() const override { return ring_->has_arrived(); }
+    void fetch(void* to) override;
     void launch(const Kernel& kernel, long blocks, const void* arguments) override;
     void begin_graph() override;
     void end_graph() override;
     void replay(std::size_t graph) override;
     std::size_t graphs() const override { return graphs_.size(); }
     void forget_graphs() override;
+    std::size_t block_memory() const override { return facts_.block_memory; }
     void pace() override;
     void wait() override;
 
     const CardFacts& facts() const { return facts_; }
     std::vector<KernelFacts> kernels() const;  // those launched so far
     std::size_t free_bytes() const;
+    int pinned_node() const { return pinned_node_; }  // NUMA node of pinned buffers; -1: where the system put them
 
 private:
     struct Loaded {
@@ -61,10 +70,11 @@ private:
 
     const Driver& driver_;
     const CardFacts facts_;
-    int device_ = 0;
+    int device_ = 0, pinned_node_ = -1;
     void *context_ = nullptr, *stream_ = nullptr;
     std::array<Half, 2> halves_;
     int half_ = 0;
+    std::unique_ptr<PinnedRing> ring_;  // once something is to be read later
     std::array<void*, ahead> paces_{};
     std::size_t paced_ = 0;
     std::vector<void*> modules_, graphs_;

@@ -4,15 +4,15 @@
 
 namespace nearfield::cuda {
 
-template <class Real>
+template <class Real, class Stored>
 NEARFIELD_CELL void copy(const CopyBox<Real>& c) {
     last_phase([&](int thread) {
         const long number = long(block_number()) * threads_of_block + thread;
-        if (number < samples_of(c.box)) c.to[number] = sample_of(c.box, number) * c.unit;
+        if (number < samples_of(c.box)) c.to[number] = sample_of<Stored>(c.box, number) * c.unit;
     });
 }
 
-#define COPY_BOX(Real, a) copy<Real>(a)
-NEARFIELD_KERNEL(copy_box, CopyBox, 0, COPY_BOX)
+#define COPY_BOX(Real, Stored, a) copy<Real, Stored>(a)
+NEARFIELD_FIELD_KERNEL(copy_box, CopyBox, 0, COPY_BOX)
 
 }  // namespace nearfield::cuda

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -29,6 +30,13 @@ public:
     virtual void write(void* to, const void* from, std::size_t bytes) = 0;
     virtual void read(void* to, const void* from, std::size_t bytes) = 0;
     virtual void clear(void* memory, std::size_t bytes) = 0;
+    // Reads that are made in their turn while more is launched, at most so many bytes each, and fetched in their order.
+    static constexpr std::size_t most_read_later = std::size_t(8) << 20;
+    virtual void prepare_to_read_later() {}   // before the first one
+    virtual bool can_read_later() const = 0;  // else one must be fetched first
+    virtual void read_later(const void* from, std::size_t bytes) = 0;
+    virtual bool has_arrived() const = 0;  // the oldest that was not fetched
+    virtual void fetch(void* to) = 0;      // that one; waits for it
     // After everything launched or written before, before everything read or launched after.
     virtual void launch(const Kernel& kernel, long blocks, const void* arguments) = 0;
     // Launches between these two are kept as a graph, not made; nothing else is asked of the device there.
@@ -37,8 +45,9 @@ public:
     virtual void replay(std::size_t graph) = 0;  // makes the launches of a graph, numbered from 0, in their order
     virtual std::size_t graphs() const = 0;
     virtual void forget_graphs() = 0;
-    virtual void pace() {}  // waits until the device is not far behind
-    virtual void wait() {}  // until all is done
+    virtual std::size_t block_memory() const = 0;  // bytes that a block may have
+    virtual void pace() {}                         // waits until the device is not far behind
+    virtual void wait() {}                         // until all is done
     // Allocations and releases so far: graphs made before the last of them may hold addresses that are gone.
     std::size_t changes() const { return changes_; }
     // Of threads of the processor besides the caller's, as /proc names them.
@@ -62,12 +71,17 @@ public:
     void write(void* to, const void* from, std::size_t bytes) override;
     void read(void* to, const void* from, std::size_t bytes) override;
     void clear(void* memory, std::size_t bytes) override;
+    bool can_read_later() const override { return late_.size() < 2; }
+    void read_later(const void* from, std::size_t bytes) override;
+    bool has_arrived() const override { return !late_.empty(); }
+    void fetch(void* to) override;
     void launch(const Kernel& kernel, long blocks, const void* arguments) override;
     void begin_graph() override;
     void end_graph() override { keeps_ = false; }
     void replay(std::size_t graph) override;
     std::size_t graphs() const override { return graphs_.size(); }
     void forget_graphs() override { graphs_.clear(); }
+    std::size_t block_memory() const override { return std::size_t(227) << 10; }  // as on cards of 9.0 and 10.0
 
 private:
     struct Node {
@@ -81,6 +95,7 @@ private:
     std::unique_ptr<Team> team_;  // of more than one thread
     bool keeps_ = false;          // launches, for the last graph
     std::vector<std::vector<Node>> graphs_;
+    std::deque<std::vector<char>> late_;
 };
 
 template <class Real>

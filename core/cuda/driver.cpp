@@ -1,5 +1,7 @@
 #include "driver.hpp"
 
+#include "pinned.hpp"
+
 #include <dlfcn.h>
 
 #include <map>
@@ -11,7 +13,8 @@ namespace nearfield::cuda {
 constexpr int out_of_memory = 2;  // CUDA_ERROR_OUT_OF_MEMORY
 constexpr int no_device = 100;    // CUDA_ERROR_NO_DEVICE
 // CU_DEVICE_ATTRIBUTE_...
-constexpr int multiprocessor_count = 16, memory_kilohertz = 36, memory_bits = 37, major_of = 75, minor_of = 76;
+constexpr int multiprocessor_count = 16, memory_kilohertz = 36, memory_bits = 37, major_of = 75, minor_of = 76,
+              block_memory_at_most = 97;
 
 const Driver& Driver::at(const std::string& path) {
     static std::mutex one_at_a_time;
@@ -68,13 +71,16 @@ CardFacts card_facts(const Driver& driver, int number) {
     driver.check(driver.device_name(text, sizeof(text) - 1, device), "cuDeviceGetName");
     facts.name = text;
     driver.check(driver.device_bus(text, sizeof(text) - 1, device), "cuDeviceGetPCIBusId");
-    facts.bus = text;
+    facts.bus = text, facts.node = node_of_bus(facts.bus);
     driver.check(driver.device_memory(&facts.memory, device), "cuDeviceTotalMem");
     const auto attribute = [&](int* value, int which) {
         driver.check(driver.device_attribute(value, which, device), "cuDeviceGetAttribute");
     };
     attribute(&facts.major, major_of), attribute(&facts.minor, minor_of);
     attribute(&facts.multiprocessors, multiprocessor_count);
+    int shared = 0;
+    attribute(&shared, block_memory_at_most);
+    facts.block_memory = std::size_t(shared);
     int kilohertz = 0, bits = 0;
     attribute(&kilohertz, memory_kilohertz), attribute(&bits, memory_bits);
     facts.memory_rate = 2 * 1e3 * kilohertz * bits / 8;  // two transfers a clock

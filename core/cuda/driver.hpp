@@ -50,17 +50,20 @@ using Address = unsigned long long;
     X(create_stream, "cuStreamCreate", void**, unsigned)                                                            \
     X(destroy_stream, "cuStreamDestroy_v2", void*)                                                                  \
     X(wait_for_stream, "cuStreamSynchronize", void*)                                                                \
+    X(stream_waits, "cuStreamWaitEvent", void*, void*, unsigned)                                                    \
     X(begin_capture, "cuStreamBeginCapture_v2", void*, int)                                                         \
     X(end_capture, "cuStreamEndCapture", void*, void**)                                                             \
     X(create_event, "cuEventCreate", void**, unsigned)                                                              \
     X(destroy_event, "cuEventDestroy_v2", void*)                                                                    \
     X(record_event, "cuEventRecord", void*, void*)                                                                  \
     X(wait_for_event, "cuEventSynchronize", void*)                                                                  \
+    X(query_event, "cuEventQuery", void*)                                                                           \
     X(elapsed, "cuEventElapsedTime", float*, void*, void*)                                                          \
     X(load_module, "cuModuleLoadData", void**, const void*)                                                         \
     X(unload_module, "cuModuleUnload", void*)                                                                       \
     X(function, "cuModuleGetFunction", void**, void*, const char*)                                                  \
     X(function_attribute, "cuFuncGetAttribute", int*, int, void*)                                                   \
+    X(set_function_attribute, "cuFuncSetAttribute", void*, int, int)                                                \
     X(launch, "cuLaunchKernel", void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, \
       void**, void**)                                                                                               \
     X(instantiate, "cuGraphInstantiateWithFlags", void**, void*, unsigned long long)                                \
@@ -91,7 +94,9 @@ struct CardFacts {
     int major, minor;  // of its architecture
     std::size_t memory;
     int multiprocessors;
-    double memory_rate;  // bytes a second, by its clock and width
+    std::size_t block_memory;  // bytes that a block of threads may share
+    double memory_rate;        // bytes a second, by its clock and width
+    int node;                  // NUMA node that it is on; -1: the system does not say
 };
 CardFacts card_facts(const Driver& driver, int number);
 // Bytes that are free on a card now. Needs a context on it, which is made for the question where there is none.

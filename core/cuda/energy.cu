@@ -4,7 +4,7 @@
 // in single precision, once in many steps.
 #include "cell/exact.h"
 #include "cell/squares.h"
-#include "plan.h"
+#include "stored.h"
 
 namespace nearfield::cuda {
 
@@ -14,7 +14,7 @@ struct LaneSums {
     Wide of[threads_of_block];
 };
 
-template <class Real>
+template <class Real, class Stored>
 NEARFIELD_CELL void add_squares(const Energy<Real>& e) {
     LaneSums& sums = block_memory<LaneSums>();
     const long across = e.last[1] - e.first[1], other = e.last[2] - e.first[2];
@@ -26,7 +26,9 @@ NEARFIELD_CELL void add_squares(const Energy<Real>& e) {
         Wide sum(0.0);
         if (a < e.last[0] && c < e.last[2])
             for (int n = 0; n < 6; ++n)
-                sum = cell::plus_square(sum, e.components[n][a * e.along + b * e.across + c * e.other]);
+                sum = cell::plus_square(
+                    sum,
+                    sample(stored<Stored>(e.components[n]) + a * e.along + b * e.across + c * e.other, e.scale[n / 3]));
         sums.of[thread] = sum;
     });
     last_phase([&](int thread) {
@@ -40,7 +42,7 @@ NEARFIELD_CELL void add_squares(const Energy<Real>& e) {
     });
 }
 
-#define ENERGY(Real, a) add_squares<Real>(a)
-NEARFIELD_KERNEL(energy, Energy, sizeof(LaneSums), ENERGY)
+#define ENERGY(Real, Stored, a) add_squares<Real, Stored>(a)
+NEARFIELD_FIELD_KERNEL(energy, Energy, sizeof(LaneSums), ENERGY)
 
 }  // namespace nearfield::cuda

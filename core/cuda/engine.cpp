@@ -6,25 +6,29 @@ namespace nearfield::cuda {
 
 template <class Real>
 CardEngine<Real>::CardEngine(std::shared_ptr<Device> device, const Layout& layout, const Seams& seams, int parts,
-                             int weighed_along)
+                             int weighed_along, const Exponents& exponents)
     : device_(std::move(device)), seams_(seams), weighed_along_(weighed_along), mirror_(layout, true, parts),
-      coefficients_{Coefficients<Real>(layout), Coefficients<Real>(layout)}, records_(*device_), other_(*device_),
-      a_psi_(*device_), b_psi_(*device_), shares_(*device_), coupling_weights_(*device_), now_(*device_, 1),
-      tiles_(*device_), carried_(*device_), electric_(*device_), magnetic_(*device_), swept_(*device_),
+      exponents_(exponents), placed_{layout.na, layout.nb, layout.nc, layout.slab, exponents ? 2 : 1},
+      coefficients_{Coefficients<Real>(layout), Coefficients<Real>(layout)}, fields_(*device_), other_(*device_),
+      shares_(*device_), coupling_weights_(*device_), now_(*device_, 1), tiles_(*device_), carried_(*device_),
+      electric_(*device_), magnetic_(*device_), swept_(*device_), swept_slabs_(*device_), two_(*device_),
       currents_(*device_), circuit_numbers_(*device_), circuit_states_(*device_), circuit_columns_(*device_),
       columns_(*device_), offsets_(*device_), products_(*device_), functional_arrays_(*device_), coupled_(*device_),
       coupled_first_(*device_), amplitudes_{Buffer<N>(*device_), Buffer<N>(*device_)},
       wave_tables_{Buffer<WaveTable<N>>(*device_), Buffer<WaveTable<N>>(*device_)},
-      digits_(*device_, ExactSum::digits + 1), energy_(ExactSum::digits + 1) {
-    records_.resize(parts * layout.volume_length);
-    a_psi_.resize(parts * layout.a_psi_length());
-    b_psi_.resize(parts * layout.b_psi_length());
+      digits_(*device_, ExactSum::digits + 1), lost_(*device_, 1),
+      own_{Extent{0, layout.na}, Extent{0, layout.nb}, Extent{0, layout.nc}}, energy_(ExactSum::digits + 1) {
+    if (exponents && !std::is_same_v<Real, float>)
+        throw std::invalid_argument("fields in 16 bits go with arithmetic in single precision");
+    fields_.records.resize(length_on_device());
+    fields_.a_psi.resize(parts * layout.a_psi_length());
+    fields_.b_psi.resize(parts * layout.b_psi_length());
     resume(0);
 }
 
 template <class Real>
 long CardEngine<Real>::at(int component, long i, long j, long k) const {
-    return component / 6 * layout().volume_length + layout().field(component % 6, i, j) + k;
+    return component / 6 * placed_.volume_length + placed_.field(component % 6, i, j) + k;
 }
 
 // ---- the plan
@@ -34,7 +38,7 @@ void CardEngine<Real>::set_poles(bool magnetic, long first, long last, const std
                                  const Real* weight) {
     for (int part = 0; part < parts(); ++part) {
         auto& made = poles_[2 * part + magnetic];
-        if (!made) made = std::make_unique<PoleBlocks<Real>>(*device_, layout(), 6 * part + 3 * magnetic, media_);
+        if (!made) made = std::make_unique<PoleBlocks<Real>>(*device_, placed_, 6 * part + 3 * magnetic, media_);
         made->set_planes(first, last, media, stay, weight);
     }
 }
@@ -63,8 +67,8 @@ void CardEngine<Real>::add_circuit(int component, long i, long j, long k, const 
 }
 
 template <class Real>
-void CardEngine<Real>::begin_functional(long terms, long stride) {
-    functionals_.push_back({terms, stride, Buffer<Wide>(*device_)});
+void CardEngine<Real>::begin_functional(long terms, long stride, bool shared) {
+    functionals_.push_back({terms, stride, shared, Buffer<Wide>(*device_)});
 }
 
 template <class Real>
@@ -86,7 +90,7 @@ void CardEngine<Real>::add_received(int component, long i, long j, long k, Real 
 template <class Real>
 void CardEngine<Real>::finish(Follows kind, const Reach& reach) {
     if (gathered_.empty()) return;
-    const int half = gathered_[0].at % layout().record_length / (3 * layout().field_length);
+    const int half = gathered_[0].at % placed_.record_length / (3 * placed_.field_length);
     auto& entries = stage_for(*device_, stages_[half], kind, reach).entries;
     entries.insert(entries.end(), gathered_.begin(), gathered_.end());
     gathered_.clear();
@@ -157,9 +161,9 @@ template <class Real>
 void CardEngine<Real>::send() {
     if (!mirror_is_newer_) return;
     mirror_is_newer_ = false;
-    records_.write(mirror_.records.get());
-    a_psi_.write(mirror_.a_psi.get());
-    b_psi_.write(mirror_.b_psi.get());
+    send_records();
+    fields_.a_psi.write(mirror_.a_psi.get());
+    fields_.b_psi.write(mirror_.b_psi.get());
     for (auto* each : poles()) each->send();
     circuit_states_.write(circuits_.data());
     for (int half = 0; half < 2; ++half) close(half);
@@ -169,9 +173,9 @@ template <class Real>
 void CardEngine<Real>::fetch() {
     if (!device_is_newer_) return;
     device_is_newer_ = false;
-    records_.read(mirror_.records.get());
-    a_psi_.read(mirror_.a_psi.get());
-    b_psi_.read(mirror_.b_psi.get());
+    fetch_records();
+    fields_.a_psi.read(mirror_.a_psi.get());
+    fields_.b_psi.read(mirror_.b_psi.get());
     for (auto& each : poles_)
         if (each) each->fetch();
     circuit_states_.read(circuits_.data());
@@ -201,22 +205,23 @@ std::vector<cell::CircuitState<Wide>>& CardEngine<Real>::circuits() {
 
 template <class Real>
 void CardEngine<Real>::resume(long steps) {
-    std::fill_n(mirror_.records.get(), records_.size(), Real(0));
-    std::fill_n(mirror_.a_psi.get(), a_psi_.size(), Real(0));
-    std::fill_n(mirror_.b_psi.get(), b_psi_.size(), Real(0));
+    std::fill_n(mirror_.records.get(), mirror_length(), Real(0));
+    std::fill_n(mirror_.a_psi.get(), fields_.a_psi.size(), Real(0));
+    std::fill_n(mirror_.b_psi.get(), fields_.b_psi.size(), Real(0));
     for (auto* each : poles()) each->clear();
     std::fill(circuits_.begin(), circuits_.end(), cell::CircuitState<Wide>{});
     for (Transform<Real>& each : transforms_) each.sums.clear();
     for (Copies<Real>& each : copies_) each.values.clear(), each.places.clear();
     made_ = steps, steps_ = 0;
+    lost_.clear(), lost_on_host_ = 0;
     mirror_is_newer_ = true, device_is_newer_ = stopped_ = false;
 }
 
 template <class Real>
 std::size_t CardEngine<Real>::bytes() const {
-    std::size_t sum = records_.bytes() + other_.bytes() + swept_.bytes() + a_psi_.bytes() + b_psi_.bytes() +
-                      shares_.bytes() + columns_.bytes() + offsets_.bytes() + coupling_weights_.bytes() +
-                      tiles_.bytes();
+    std::size_t sum = fields_.bytes() + other_.bytes() + swept_.bytes() + swept_slabs_.bytes() + shares_.bytes() +
+                      columns_.bytes() + offsets_.bytes() + coupling_weights_.bytes() + tiles_.bytes() +
+                      two_.prisms.bytes();
     for (const HalfArrays& each : half_arrays_)
         sum += each.program_of.bytes() + each.entries.bytes() + each.values.bytes();
     for (const auto& each : poles_) sum += each ? each->bytes() : 0;

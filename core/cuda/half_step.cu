@@ -4,36 +4,29 @@
 // of all three components, four threads a block of 16, which has one entry of the palette. Slabs and lengths other than
 // 1 are asked for once a tile, loss once a block of 16, never by a sample; factors of 1 beside others are multiplied
 // by, which is exact. Traffic in single precision: 36 bytes a cell (12 read of the other field, 12 read and 12 written
-// of its own), 16 more in each slab; coefficients come from a palette that stays in the caches.
-#include "cell/cpml.h"
+// of its own), 18 with fields in 16 bits (stored.h), 16 more in each slab; coefficients come from a palette that stays in the caches.
+#include "slab.h"
+#include "stored.h"
 #include "update.h"
 
 namespace nearfield::cuda {
 
-// Four differences in a slab; psi advances.
-template <class Real>
-NEARFIELD_CELL Four<Real> stretched(const Four<Real>& difference, const Four<Real>& inverse, const Four<Real>& decay,
-                                    const Four<Real>& drive, Real* psi) {
-    Four<Real> p = load(psi);
-    const Four<Real> value = cell::stretched(difference, inverse, decay, drive, p);
-    store(psi, p);
-    return value;
-}
-
-template <class Real, bool electric>
+template <class Real, class Stored, bool electric>
 NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile& tile, int x, int y) {
     using V = Four<Real>;
     constexpr int towards = electric ? -1 : 1, own_psi = electric ? 0 : 2 * lanes_of_block;
     if (x / 4 >= tile.blocks || y >= tile.rows) return;
     const int block = tile.k + x / 4, lane = x % 4 * 4, k = lanes_of_block * block + lane, i = tile.i, j = tile.j + y;
-    Real* const record = h.records + i * h.plane + j * h.record;
-    Real* const row = record + lanes_of_block + k;
-    Real *const fx = row + (electric ? 0 : 3) * h.field, *const fy = fx + h.field, *const fz = fy + h.field;
-    const Real *const px = row + (electric ? 3 : 0) * h.field, *const py = px + h.field, *const pz = py + h.field;
-    const V X = load(px), Y = load(py), Z = load(pz);
-    const V aY = load(py + towards * h.plane), aZ = load(pz + towards * h.plane);
-    const V bX = load(px + towards * h.record), bZ = load(pz + towards * h.record);
-    const Real x_beside = px[electric ? -1 : 4], y_beside = py[electric ? -1 : 4];
+    Stored* const record = stored<Stored>(h.records) + i * h.plane + j * h.record;
+    Stored* const row = record + lanes_of_block + k;
+    Stored *const fx = row + (electric ? 0 : 3) * h.field, *const fy = fx + h.field, *const fz = fy + h.field;
+    const Stored *const px = row + (electric ? 3 : 0) * h.field, *const py = px + h.field, *const pz = py + h.field;
+    const auto read = [&](const Stored* p) { return four(p, h.other); };
+    const V X = read(px), Y = read(py), Z = read(pz);
+    const V aY = read(py + towards * h.plane), aZ = read(pz + towards * h.plane);
+    const V bX = read(px + towards * h.record), bZ = read(pz + towards * h.record);
+    constexpr int beside = electric ? -1 : 4;
+    const Real x_beside = sample(px + beside, h.other), y_beside = sample(py + beside, h.other);
     const V cX = electric ? V{x_beside, X.x, X.y, X.z} : V{X.y, X.z, X.w, x_beside};
     const V cY = electric ? V{y_beside, Y.x, Y.y, Y.z} : V{Y.y, Y.z, Y.w, y_beside};
     // Upper minus lower sample.
@@ -41,31 +34,31 @@ NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile& tile,
     V dcX = difference(X, cX), dcY = difference(Y, cY), daY = difference(Y, aY), daZ = difference(Z, aZ),
       dbX = difference(X, bX), dbZ = difference(Z, bZ);
     if (tile.c_slab) {
-        const V inverse = load(h.c.inverse + k), decay = load(h.c.decay + k), drive = load(h.c.drive + k);
-        Real* const psi = row - lanes_of_block - k + 6 * h.field +
+        const Stretch<Real> numbers = stretch_of_four(h.c, k);
+        Real* const psi = stored<Real>(record + 6 * h.field) +
                           4 * lanes_of_block * (block < h.c_low ? block : block - h.c_gap) + own_psi + lane;
-        dcY = stretched(dcY, inverse, decay, drive, psi);
-        dcX = stretched(dcX, inverse, decay, drive, psi + lanes_of_block);
+        dcY = stretched(dcY, numbers, psi, psi, true);
+        dcX = stretched(dcX, numbers, psi + lanes_of_block, psi + lanes_of_block, true);
     } else if (!tile.unit) {
         const V inverse = load(h.c.inverse + k);
         dcY = dcY * inverse, dcX = dcX * inverse;
     }
     if (tile.b_slab >= 0) {
-        const V inverse = all_four(h.b.inverse[j]), decay = all_four(h.b.decay[j]), drive = all_four(h.b.drive[j]);
+        const Stretch<Real> numbers = stretch_of_one(h.b, j);
         Real* const psi =
             h.b_psi + i * h.b_plane + (tile.b_slab + y) * h.psi_row + 4 * lanes_of_block * block + own_psi + lane;
-        dbZ = stretched(dbZ, inverse, decay, drive, psi);
-        dbX = stretched(dbX, inverse, decay, drive, psi + lanes_of_block);
+        dbZ = stretched(dbZ, numbers, psi, psi, true);
+        dbX = stretched(dbX, numbers, psi + lanes_of_block, psi + lanes_of_block, true);
     } else if (!tile.unit) {
         const V inverse = all_four(h.b.inverse[j]);
         dbZ = dbZ * inverse, dbX = dbX * inverse;
     }
     if (tile.a_slab >= 0) {
-        const V inverse = all_four(h.a.inverse[i]), decay = all_four(h.a.decay[i]), drive = all_four(h.a.drive[i]);
+        const Stretch<Real> numbers = stretch_of_one(h.a, i);
         Real* const psi =
             h.a_psi + (long(tile.a_slab) * h.rows + j) * h.psi_row + 4 * lanes_of_block * block + own_psi + lane;
-        daZ = stretched(daZ, inverse, decay, drive, psi);
-        daY = stretched(daY, inverse, decay, drive, psi + lanes_of_block);
+        daZ = stretched(daZ, numbers, psi, psi, true);
+        daY = stretched(daY, numbers, psi + lanes_of_block, psi + lanes_of_block, true);
     } else if (!tile.unit) {
         const V inverse = all_four(h.a.inverse[i]);
         daZ = daZ * inverse, daY = daY * inverse;
@@ -73,21 +66,21 @@ NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile& tile,
     const unsigned entry = h.entries[h.program_of[i * h.rows + j] * h.blocks + block];
     const bool lossy = entry >> 31;
     const Real* const values = h.values + lanes_of_block * (entry & 0x7fffffffu) + lane;
-    const auto put = [&](Real* f, int n, const V& first, const V& second) {
-        store(f, advanced<Real, electric>(load(f), first, second, lossy, values, n));
+    const auto put = [&](Stored* f, int n, const V& first, const V& second) {
+        put_four(f, advanced<Real, electric>(four(f, h.own), first, second, lossy, values, n), h.own);
     };
     put(fx, 0, dbZ, dcY), put(fy, 1, dcX, daZ), put(fz, 2, daY, dbX);
 }
 
-template <class Real, bool electric>
+template <class Real, class Stored, bool electric>
 NEARFIELD_CELL void half_step(const HalfStep<Real>& h) {
     const Tile& tile = h.tiles[block_number()];
-    last_phase([&](int thread) { half_step_of_four<Real, electric>(h, tile, thread % 32, thread / 32); });
+    last_phase([&](int thread) { half_step_of_four<Real, Stored, electric>(h, tile, thread % 32, thread / 32); });
 }
 
-#define ELECTRIC(Real, a) half_step<Real, true>(a)
-#define MAGNETIC(Real, a) half_step<Real, false>(a)
-NEARFIELD_KERNEL(half_step_electric, HalfStep, 0, ELECTRIC)
-NEARFIELD_KERNEL(half_step_magnetic, HalfStep, 0, MAGNETIC)
+#define ELECTRIC(Real, Stored, a) half_step<Real, Stored, true>(a)
+#define MAGNETIC(Real, Stored, a) half_step<Real, Stored, false>(a)
+NEARFIELD_FIELD_KERNEL(half_step_electric, HalfStep, 0, ELECTRIC)
+NEARFIELD_FIELD_KERNEL(half_step_magnetic, HalfStep, 0, MAGNETIC)
 
 }  // namespace nearfield::cuda

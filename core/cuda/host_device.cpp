@@ -25,6 +25,14 @@ void HostDevice::write(void* to, const void* from, std::size_t bytes) {
 void HostDevice::read(void* to, const void* from, std::size_t bytes) {
     if (bytes) std::memcpy(to, from, bytes);
 }
+void HostDevice::read_later(const void* from, std::size_t bytes) {
+    const auto* const first = static_cast<const char*>(from);
+    late_.emplace_back(first, first + bytes);
+}
+void HostDevice::fetch(void* to) {
+    std::memcpy(to, late_.front().data(), late_.front().size());
+    late_.pop_front();
+}
 void HostDevice::clear(void* memory, std::size_t bytes) { std::memset(memory, 0, bytes); }
 
 void HostDevice::make_blocks(const Kernel& kernel, long first, long last, long blocks, const void* arguments) const {

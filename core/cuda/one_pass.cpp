@@ -1,26 +1,19 @@
-// Steps of the engine on a device in one pass over memory, where rows are plain (cut.hpp, sweep.cu).
+// Steps of the engine on a device in one pass over memory, where nothing but the update happens (cut.hpp, sweep.cu).
 #include <algorithm>
 
 #include "engine.hpp"
 
 namespace nearfield::cuda {
 
-// Which tiles hold nothing but the update: no CPML, no sample of a list, no dispersive medium.
+// Where more than the update happens: a sample of a list, a dispersive medium.
 template <class Real>
-std::vector<bool> CardEngine<Real>::plain_tiles(const std::vector<Tile>& tiles) const {
+Places CardEngine<Real>::places_of_terms() const {
     const Layout& l = layout();
-    std::vector<int> tile_of(l.rows() * l.blocks);
-    std::vector<bool> plain;
-    for (const Tile& tile : tiles) {
-        for (int y = 0; y < tile.rows; ++y)
-            std::fill_n(tile_of.begin() + l.row(tile.i, tile.j + y) * l.blocks + tile.k, tile.blocks,
-                        int(plain.size()));
-        plain.push_back(tile.a_slab < 0 && tile.b_slab < 0 && !tile.c_slab);
-    }
+    Places found(l.na, l.nb, l.blocks);
     const auto mark = [&](long at) {  // in the records of one part
         const long i = at / l.plane_length - 1, j = at % l.plane_length / l.record_length - 1;
         const long k = at % l.record_length % l.field_length - lanes;
-        plain[tile_of[l.row(i, j) * l.blocks + k / lanes]] = false;
+        found.add(found.at(i, j, k / lanes), 1);
     };
     for (const auto& half : stages_)
         for (const Stage<Real>& stage : half)
@@ -28,64 +21,167 @@ std::vector<bool> CardEngine<Real>::plain_tiles(const std::vector<Tile>& tiles) 
     for (const auto& each : poles_)
         if (each)
             for (const PoleBlock& block : each->blocks()) mark(block.at + l.record(0, 0));
-    return plain;
+    return found;
 }
 
-// Whether steps go in one pass where they can, and what that takes.
+// Whether steps go in one pass where they can, or two steps in one, and what that takes.
 template <class Real>
 void CardEngine<Real>::prepare_sweeps(const std::vector<Tile>& tiles) {
-    constexpr double worth_while = 0.9;   // of the bytes of two passes
+    constexpr double worth_while = 0.9;   // of the bytes of more passes
     constexpr std::size_t columns = 256;  // fewer leave multiprocessors of a card idle
     const bool closed = seams_[0].closed || seams_[1].closed || seams_[2].closed;
     if (passes_ == 2 || closed || reaches_far()) return;
-    const Cut cut = cut_by_place(layout(), tiles, plain_tiles(tiles));
-    if (cut.columns.empty() || (!passes_ && (cut.columns.size() < columns || moved_share(cut) > worth_while))) return;
+    Places acts = places_of_terms();
+    std::vector<bool> plain;
+    for (const Tile& tile : tiles) plain.push_back(tiles_within({tile}, acts).empty());
+    const Cut cut = cut_by_place(layout(), tiles, plain);
+    const bool two_may = passes_ != 1 && sweep_two[in_double].memory <= device_->block_memory();
+    acts.add(slabs_of(layout()));
+    const CutTwo two = two_may ? cut_for_two(layout(), tiles, acts) : CutTwo{};
+    const auto pays = [&](std::size_t count, double moved, double otherwise) {
+        return count && (passes_ || (count >= columns && moved <= worth_while * otherwise));
+    };
+    const std::size_t count = cut.columns.size() + cut.slabs.size();
+    const bool fused = pays(two.prisms.size(), two.moved, std::min(cut.moved, cut.moved_by_two));
+    if (!fused && !pays(count, cut.moved, cut.moved_by_two)) return;
     try {
-        other_.resize(records_.size());
+        other_.records.resize(fields_.records.size());
+        other_.a_psi.resize(fields_.a_psi.size()), other_.b_psi.resize(fields_.b_psi.size());
     } catch (const DeviceFull&) {
         if (passes_) throw;
+        other_ = FieldSet(*device_);
         return;  // two passes take half the memory
     }
-    swept_.assign(cut.columns);
+    swept_.assign(cut.columns), swept_slabs_.assign(cut.slabs);
     carried_.assign(cut.carried), electric_.assign(cut.electric), magnetic_.assign(cut.magnetic);
+    if (!fused) return;
+    two_.prisms.assign(two.prisms), two_.carried.assign(two.carried);
+    for (int n = 0; n < 4; ++n) two_.halves[n].assign(two.halves[n]);
 }
 
 // Whether a step goes in one pass: nothing records whole boxes in it.
 template <class Real>
 bool CardEngine<Real>::sweeps(long number) const {
-    return swept_.size() && !copies_are_due(number, number + 1) &&
+    return passes() <= 1 && !copies_are_due(number, number + 1) &&
            std::none_of(transforms_.begin(), transforms_.end(),
                         [=](const Transform<Real>& each) { return number % each.stride == 0; });
 }
 
-// From `records_` to `other_`, which change places: first, there, both halves of what is not plain, then all columns.
+// Whether a step and the next one, before `last`, go in one pass.
+template <class Real>
+bool CardEngine<Real>::goes_with_next(long number, long last) const {
+    return two_.prisms.size() && number + 1 < last && sweeps(number) && sweeps(number + 1);
+}
+
+// Half a step of what is not plain, and what follows it there.
+template <class Real>
+void CardEngine<Real>::make_rest(int half, const Buffer<Tile>& tiles, long number) {
+    for (int p = 0; p < parts(); ++p) launch_half(half, p, tiles);
+    for (Stage<Real>& stage : stages_[half])
+        if (stage.kind == Follows::points || stage.kind == Follows::incident) follow(half, stage, number);
+}
+
+// From one set of fields to the other, which change places: first, there, both halves of what is not plain, then the
+// columns in slabs, then all others.
 template <class Real>
 void CardEngine<Real>::sweep_step(long number) {
-    const Layout& l = layout();
-    std::swap(records_, other_);
-    turned_ = !turned_;
-    const auto first = [&](const Buffer<N>& set, int p) { return set.data() + p * l.volume_length + l.record(0, 0); };
-    for (int p = 0; p < parts() && carried_.size(); ++p) {
-        const Carry<N> arguments{first(other_, p), first(records_, p),  carried_.data(), l.record_length,
-                                 l.plane_length,   int(l.field_length), int(l.c_low),    int(l.c_high - l.c_low)};
-        device_->launch(sweep_carry[in_double], long(carried_.size()), &arguments);
-    }
-    for (int half = 0; half < 2; ++half) {
-        for (int p = 0; p < parts(); ++p) launch_half(half, p, half ? magnetic_ : electric_);
-        for (Stage<Real>& stage : stages_[half])
-            if (stage.kind == Follows::points || stage.kind == Follows::incident) follow(half, stage, number);
-    }
-    const auto arrays_of = [&](int half) {
-        const HalfArrays& arrays = half_arrays_[half];
-        return SweepHalf<N>{axis_of(half, 0),         axis_of(half, 1),      axis_of(half, 2),
-                            arrays.program_of.data(), arrays.entries.data(), arrays.values.data()};
-    };
+    turn();
+    for (int p = 0; p < parts(); ++p) carry_part(p, carried_);
+    make_rest(0, electric_, number);
+    make_rest(1, magnetic_, number);
     for (int p = 0; p < parts(); ++p) {
-        const Sweep<N> arguments{first(other_, p), first(records_, p), arrays_of(0),   arrays_of(1),
-                                 swept_.data(),    l.record_length,    l.plane_length, int(l.field_length),
-                                 int(l.nb),        int(l.blocks)};
-        device_->launch(sweep[in_double], long(swept_.size()), &arguments);
+        sweep_part(p, sweep_slabs, swept_slabs_);
+        sweep_part(p, sweep, swept_);
     }
+}
+
+// Two steps likewise: first the four halves of what is not in prisms, then these, over what the halves have spoiled.
+template <class Real>
+void CardEngine<Real>::sweep_two_steps(long number) {
+    turn();
+    for (int p = 0; p < parts(); ++p) carry_part(p, two_.carried);
+    for (int n = 0; n < 4; ++n) {
+        if (n % 2 == 0) launch(tick, 1, Tick<N>{now_.data()});
+        make_rest(n % 2, two_.halves[n], number + n / 2);
+    }
+    for (int p = 0; p < parts(); ++p) sweep_two_part(p);
+}
+
+template <class Real>
+auto CardEngine<Real>::psi_sets(int p) const -> PsiSets<N> {
+    const Layout& l = layout();
+    const long a = p * l.a_psi_length(), b = p * l.b_psi_length();
+    return {other_.a_psi.data() + a,
+            other_.b_psi.data() + b,
+            fields_.a_psi.data() + a,
+            fields_.b_psi.data() + b,
+            l.psi_row,
+            l.slab[1].planes() * l.psi_row};
+}
+
+template <class Real>
+void CardEngine<Real>::carry_part(int p, const Buffer<Tile>& tiles) {
+    if (!tiles.size()) return;
+    const Layout& l = layout();
+    const long first = p * l.volume_length + l.record(0, 0);
+    const Carry<N> arguments{other_.records.data() + first,
+                             fields_.records.data() + first,
+                             psi_sets(p),
+                             tiles.data(),
+                             l.record_length,
+                             l.plane_length,
+                             int(l.field_length),
+                             int(l.nb),
+                             int(l.c_low),
+                             int(l.c_high - l.c_low)};
+    device_->launch(sweep_carry[in_double], long(tiles.size()), &arguments);
+}
+
+template <class Real>
+auto CardEngine<Real>::sweep_half(int half) const -> SweepHalf<N> {
+    const HalfArrays& arrays = half_arrays_[half];
+    return {axis_of(half, 0),         axis_of(half, 1),      axis_of(half, 2),
+            arrays.program_of.data(), arrays.entries.data(), arrays.values.data()};
+}
+
+template <class Real>
+void CardEngine<Real>::sweep_part(int p, const Kernel (&kernel)[2], const Buffer<Column>& columns) {
+    if (!columns.size()) return;
+    const Layout& l = layout();
+    const long first = p * l.volume_length + l.record(0, 0);
+    const Sweep<N> arguments{other_.records.data() + first,
+                             fields_.records.data() + first,
+                             psi_sets(p),
+                             sweep_half(0),
+                             sweep_half(1),
+                             columns.data(),
+                             {int(l.slab[0].low), int(l.na - l.slab[0].high)},
+                             {int(l.slab[1].low), int(l.nb - l.slab[1].high)},
+                             {int(l.c_low), int(l.c_high)},
+                             l.record_length,
+                             l.plane_length,
+                             int(l.field_length),
+                             int(l.nb),
+                             int(l.blocks)};
+    device_->launch(kernel[in_double], long(columns.size()), &arguments);
+}
+
+template <class Real>
+void CardEngine<Real>::sweep_two_part(int p) {
+    const Layout& l = layout();
+    const long first = p * l.volume_length + l.record(0, 0);
+    const SweepTwo<N> arguments{other_.records.data() + first,
+                                fields_.records.data() + first,
+                                sweep_half(0),
+                                sweep_half(1),
+                                two_.prisms.data(),
+                                l.record_length,
+                                l.plane_length,
+                                int(l.field_length),
+                                int(l.na),
+                                int(l.nb),
+                                int(l.blocks)};
+    device_->launch(sweep_two[in_double], long(two_.prisms.size()), &arguments);
 }
 
 template class CardEngine<float>;

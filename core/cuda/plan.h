@@ -19,6 +19,13 @@ struct Tick {
     Now* now;
 };
 
+// Of fields that lie in 16 bits (stored.h), and where those that do not fit are counted, four neighbours
+// as one; else nothing asks for it.
+struct Scale {
+    float up = 1, down = 1;
+    long long* lost = nullptr;
+};
+
 template <class Real>
 struct Axis {  // a value a sample, padded to whole blocks
     const Real *inverse, *decay, *drive;
@@ -42,21 +49,33 @@ struct HalfStep {
     long record, plane, psi_row, b_plane;  // strides
     int field, rows, blocks;               // `rows`: of a plane
     int c_low, c_gap;                      // blocks in the lower slab along the rows, and between the slabs
+    Scale own, other;                      // of the fields made, of those read
 };
 
+// Psi of the a and b slabs in two sets; those of the c slabs lie in the records. Strides as in HalfStep.
+template <class Real>
+struct PsiSets {
+    const Real *a_from, *b_from;
+    Real *a_to, *b_to;
+    long row, b_plane;
+};
 // Some tiles from one set of records to another.
 template <class Real>
 struct Carry {
     const Real* from;  // record (0, 0)
     Real* to;
+    PsiSets<Real> psi;
     const Tile* tiles;
     long record, plane;
-    int field, c_low, c_gap;  // as in HalfStep
+    int field, rows, c_low, c_gap;  // as in HalfStep
 };
-struct Column {   // rows and blocks of plain tiles, some planes of them
+struct Ends {  // of an axis: samples, or blocks, in the lower slab of the CPML; the first one of the upper slab
+    int low, high;
+};
+struct Column {   // rows and blocks of tiles, some planes of them
     int i, j, k;  // first plane, row and block
     int planes, rows, blocks;
-    short unit;                       // as in Tile
+    short unit;                       // as in Tile; slabs do not ask
     short a_given, b_given, c_given;  // E past the last plane, row and cell is ready
 };
 template <class Real>
@@ -69,10 +88,29 @@ template <class Real>
 struct Sweep {
     const Real* from;  // record (0, 0)
     Real* to;
+    PsiSets<Real> psi;
     SweepHalf<Real> electric, magnetic;
     const Column* columns;
+    Ends a, b, c;  // planes, rows, blocks
     long record, plane;
     int field, rows, blocks;
+};
+
+// Two steps in one pass: what a block of threads makes, of which some rows and cells at its sides are not stored.
+constexpr int cells_of_prism = 64, rows_of_prism = 16;
+struct Prism {
+    int i, j, k, planes, rows, cells;  // what is stored: first plane, row and cell, and how many
+    int first_j, first_k;              // of what is made; `k`, `cells` and this in fours
+    int unit;                          // whether all inverse lengths there are exactly 1
+};
+template <class Real>
+struct SweepTwo {
+    const Real* from;  // record (0, 0)
+    Real* to;
+    SweepHalf<Real> electric, magnetic;
+    const Prism* prisms;
+    long record, plane;
+    int field, planes, rows, blocks;  // of the domain
 };
 
 struct PoleBlock {  // 16 cells of a component that hold media
@@ -96,6 +134,7 @@ struct Poles {
     const Real* numbers;
     Real* states;
     int count;  // blocks
+    Scale scale;
 };
 
 struct Touched {  // a sample, and what acts on it, in order
@@ -134,6 +173,7 @@ struct Points {
     const Products* functionals;
     const Real* table;  // amplitudes, (steps, waveforms)
     int count, waveforms;
+    Scale scale;
 };
 
 struct Received {  // what a sample takes of a wave
@@ -155,6 +195,7 @@ struct Incident {
     const Real* shares;
     const WaveTable<Real>* waves;
     int count;
+    Scale scale;
 };
 
 template <class Real>
@@ -165,6 +206,7 @@ struct Coupling {
     const int* offsets;
     const Real* weights;
     int count;
+    Scale electric, magnetic;
 };
 
 // Copies that close an axis: samples `from`, two steps on, to `to`; three components at most.
@@ -175,6 +217,7 @@ struct Seam {
     int components[3], count;  // of which those at these multiples of `field`
     long field, outers, inners;
     Real cosine, sine;
+    Scale scale;
 };
 
 template <class Real>
@@ -182,6 +225,7 @@ struct Box {
     const Real* from;  // its first sample
     long plane, row;   // strides
     long shape[3];
+    Scale scale;
 };
 template <class Real>
 struct Spectrum {
@@ -199,12 +243,23 @@ struct CopyBox {
 };
 
 template <class Real>
+struct Halo {
+    Real *records, *a_psi, *b_psi;
+    long a_psi_from, b_psi_from;  // where they begin, counted through all three
+    Real* values;
+    const long* places;  // of each value among all states
+    long count;
+    int out;
+};
+
+template <class Real>
 struct Energy {
     const Real* components[6];  // in their order from the axis of the blocks on
     long along, across, other;  // strides
     long first[3], last[3];     // samples along these axes
     long long* digits;
-    int blocks;  // of 16 along
+    int blocks;      // of 16 along
+    Scale scale[2];  // of E, of H
 };
 
 }  // namespace nearfield::cuda

@@ -52,11 +52,12 @@ public:
         std::fill(mirror.begin(), mirror.end(), Real(0));
         states_.clear();
     }
-    // `records`: of its part of the fields.
-    void launch(Device& device, Number<Real>* records) const {
-        const Poles<Number<Real>> arguments{records,          blocks_.data(),  uses_.data(),   cells_.data(),
-                                            of_media_.data(), numbers_.data(), states_.data(), int(listed_.size())};
-        device.launch(poles[sizeof(Real) == 8], blocks_for(lanes * long(listed_.size())), &arguments);
+    // `records`: of its part of the fields; `kernel`: of those in poles.cu.
+    void launch(Device& device, const Kernel& kernel, Number<Real>* records, const Scale& scale) const {
+        const Poles<Number<Real>> arguments{records,        blocks_.data(),      uses_.data(),
+                                            cells_.data(),  of_media_.data(),    numbers_.data(),
+                                            states_.data(), int(listed_.size()), scale};
+        device.launch(kernel, blocks_for(lanes * long(listed_.size())), &arguments);
     }
     const std::vector<PoleBlock>& blocks() const { return listed_; }
     // Calls f(i, j, k, states) for each sample of a component (0 to 2) and medium in a box; its states are 16 apart.

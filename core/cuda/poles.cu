@@ -4,7 +4,7 @@
 // medium. A thread makes one sample, with all its media. Traffic in single precision: 8 bytes a sample, 8 more a state,
 // and 8 of stay and weight where the caches do not hold them.
 #include "cell/poles.h"
-#include "plan.h"
+#include "stored.h"
 
 namespace nearfield::cuda {
 
@@ -15,15 +15,15 @@ struct LaneStates {
     NEARFIELD_CELL void store(long n, Real value) const { first[lanes_of_block * n] = value; }
 };
 
-template <class Real>
+template <class Real, class Stored>
 NEARFIELD_CELL void advance_poles(const Poles<Real>& p) {
     last_phase([&](int thread) {
         const int number = block_number() * (threads_of_block / lanes_of_block) + thread / lanes_of_block,
                   lane = thread % lanes_of_block;
         if (number >= p.count) return;
         const PoleBlock block = p.blocks[number];
-        Real* const sample = p.records + block.at + lane;
-        const Real e = *sample;
+        Stored* const at = stored<Stored>(p.records) + block.at + lane;
+        const Real e = sample(at, p.scale);
         Real field = e;
         for (unsigned n = block.first; n < block.last; ++n) {
             const PoleUse use = p.uses[n];
@@ -36,11 +36,11 @@ NEARFIELD_CELL void advance_poles(const Poles<Real>& p) {
             const Real sum = cell::remembered(Real(-0.0), e, number_of, states, medium.firsts, medium.seconds);
             field = cell::polarised(field, cell[0], cell[lanes_of_block], sum);
         }
-        *sample = field;
+        put_sample(at, field, p.scale);
     });
 }
 
-#define POLES(Real, a) advance_poles<Real>(a)
-NEARFIELD_KERNEL(poles, Poles, 0, POLES)
+#define POLES(Real, Stored, a) advance_poles<Real, Stored>(a)
+NEARFIELD_FIELD_KERNEL(poles, Poles, 0, POLES)
 
 }  // namespace nearfield::cuda

@@ -16,14 +16,17 @@ struct BoxOf {  // of one component, 6 more for its imaginary part
     long samples() const { return shape()[0] * shape()[1] * shape()[2]; }
 };
 
-// A weighted sum: products of a block of steps, (samples, terms).
+// A weighted sum: products of a block of steps, (samples, terms). `shared`: only some terms lie here, and the products
+// are given instead of their sums, with zeros for the others.
 struct SumOfProducts {
     long terms, stride;
+    bool shared;
     Buffer<Wide> products;
     long samples(long before, long steps) const { return (before + steps) / stride - before / stride; }
     std::vector<double> sums(long count) const {
         std::vector<double> all(products.size()), found(count, 0.0);
         products.read(all.data());
+        if (shared) return all;
         for (long sample = 0; sample < count; ++sample)
             for (long n = 0; n < terms; ++n) found[sample] += all[sample * terms + n];
         return found;
@@ -53,22 +56,17 @@ struct Copies {
 
     long taken(long step) const { return std::upper_bound(steps.begin(), steps.end(), step) - steps.begin(); }
     bool is_due(long step) const { return std::binary_search(steps.begin(), steps.end(), step); }
-    // So many of this block are made: to their places, or to those that are kept.
-    void collect(long count) {
-        if (!count) return;
-        const long samples = box.samples();
-        std::vector<Real> all(taken_in_block.size());
-        taken_in_block.read(all.data());
+    // Snapshot `number` of this block has come: to its place, or to those that are kept.
+    void collect(long number, const Real* samples) {
         if (kept) {
-            values.insert(values.end(), all.begin(), all.begin() + count * samples);
+            values.insert(values.end(), samples, samples + box.samples());
             return;
         }
         const auto [ni, nj, nk] = box.shape();
-        for (long n = 0; n < count; ++n)
-            for (long i = 0; i < ni; ++i)
-                for (long j = 0; j < nj; ++j)
-                    std::copy_n(all.data() + n * samples + (i * nj + j) * nk, nk,
-                                places[n].first + i * places[n].plane + j * places[n].row);
+        const Place& place = places[number];
+        for (long i = 0; i < ni; ++i)
+            for (long j = 0; j < nj; ++j)
+                std::copy_n(samples + (i * nj + j) * nk, nk, place.first + i * place.plane + j * place.row);
     }
 };
 

@@ -6,21 +6,21 @@
 
 namespace nearfield::cuda {
 
-template <class Real>
+template <class Real, class Stored>
 NEARFIELD_CELL void transform(const Spectrum<Real>& s) {
     last_phase([&](int thread) {
         const long number = long(block_number()) * threads_of_block + thread, samples = samples_of(s.box);
         if (number >= samples) return;
-        const Real sample = sample_of(s.box, number);
+        const Real value = sample_of<Stored>(s.box, number);
         const Real* const phasors = s.phasors + s.now->in_block * s.parts;
         for (int part = 0; part < s.parts; ++part) {
             Real* const sum = s.sums + part * samples + number;
-            *sum = cell::transformed(*sum, phasors[part], sample);
+            *sum = cell::transformed(*sum, phasors[part], value);
         }
     });
 }
 
-#define SPECTRUM(Real, a) transform<Real>(a)
-NEARFIELD_KERNEL(spectrum, Spectrum, 0, SPECTRUM)
+#define SPECTRUM(Real, Stored, a) transform<Real, Stored>(a)
+NEARFIELD_FIELD_KERNEL(spectrum, Spectrum, 0, SPECTRUM)
 
 }  // namespace nearfield::cuda

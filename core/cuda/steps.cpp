@@ -38,29 +38,43 @@ void CardEngine<Real>::begin(long steps, const std::array<std::vector<Real>, 2>&
         if (!each.kept && long(each.places.size()) != due)
             throw std::logic_error("each snapshot of this block needs a place");
         each.taken_in_block.resize(due * each.box.samples());
+        if (due) device_->prepare_to_read_later();
     }
     send();
-    for (int half = 0; half < 2; ++half)
-        for (const Stage<Real>& stage : stages_[half])
-            if (stage.kind == Follows::points) launch(remember_points, stage.touched, points_of(half, stage));
+    remember();
     const Now now{made_, -1, made_};
     now_.write(&now);
     steps_ = steps, done_ = 0, weighed_ = weigh;
     device_is_newer_ = true;
 }
 
+// What circuits need of fields that somebody else may have written.
 template <class Real>
-bool CardEngine<Real>::run(const std::function<void()>& poll, double milliseconds) {
+void CardEngine<Real>::remember() {
+    for (int half = 0; half < 2; ++half)
+        for (const Stage<Real>& stage : stages_[half])
+            if (stage.kind == Follows::points) launch(remember_points, stage.touched, points_of(half, stage));
+}
+
+template <class Real>
+bool CardEngine<Real>::run(const std::function<void()>& poll, double milliseconds, long last) {
     using Clock = std::chrono::steady_clock;
     const auto pause = std::chrono::duration<double, std::milli>(milliseconds);
     auto polled = Clock::now();
-    while (done_ < steps_ && !stopped_) {
+    bool asked = false;
+    send();
+    device_is_newer_ = true;
+    until_ = last < 0 ? steps_ : std::min(last, steps_);
+    while (done_ < until_ && !stopped_) {
         done_ += make_steps(made_ + done_ + 1);
         device_->pace();
-        if (Clock::now() - polled < pause) continue;
+        while (!leaving_.empty() && device_->has_arrived()) receive_snapshot();
+        if (asked && Clock::now() - polled < pause) continue;
         poll();
+        asked = true;
         polled = Clock::now();
     }
+    while (!leaving_.empty()) receive_snapshot();
     device_->wait();
     return !stopped_;
 }
@@ -79,9 +93,9 @@ long CardEngine<Real>::make_steps(long number) {
         graph_changes_ = device_->changes();
     }
     long count = steps_of_graph;
-    while (count > 1 && (done_ + count > steps_ || copies_are_due(number, number + count))) count /= 2;
+    while (count > 1 && (done_ + count > until_ || copies_are_due(number, number + count))) count /= 2;
     const auto make = [&] {
-        for (long n = 0; n < count; ++n) make_step(number + n);
+        for (long n = 0; n < count;) n += make_step(number + n, number + count);
     };
     if (copies_are_due(number, number + count)) {
         make();
@@ -101,15 +115,11 @@ long CardEngine<Real>::make_steps(long number) {
         return count;
     }
     device_->replay(steps.graph);
-    for (long n = 0; n < count && again; ++n)  // as they did when the graph was made
-        if (sweeps(number + n)) std::swap(records_, other_), turned_ = !turned_;
+    for (long n = number; n < number + count && again; ++n) {  // as they did when the graph was made
+        if (sweeps(n)) turn();
+        n += goes_with_next(n, number + count);
+    }
     return count;
-}
-
-template <class Real>
-bool CardEngine<Real>::copies_are_due(long first, long last) const {
-    return std::any_of(copies_.begin(), copies_.end(),
-                       [=](const Copies<Real>& each) { return each.taken(last - 1) > each.taken(first - 1); });
 }
 
 // Which set of records is which, and by step and transform whether it is due.
@@ -129,21 +139,21 @@ std::vector<std::vector<double>> CardEngine<Real>::end() {
     if (weighed_) weigh();
     std::vector<std::vector<double>> recorded;
     for (const SumOfProducts& each : functionals_) recorded.push_back(each.sums(each.samples(made_, steps_)));
-    for (Copies<Real>& each : copies_) {
-        each.collect(each.taken(made_ + steps_) - each.taken(made_));
-        each.places.clear();
-    }
+    for (Copies<Real>& each : copies_) each.places.clear();
     made_ += steps_;
     steps_ = 0;
     return recorded;
 }
 
+// Makes a step, or two of those before `last`, and says how many.
 template <class Real>
-void CardEngine<Real>::make_step(long number) {
+long CardEngine<Real>::make_step(long number, long last) {
+    if (goes_with_next(number, last)) return sweep_two_steps(number), 2;
     launch(tick, 1, Tick<N>{now_.data()});
-    if (sweeps(number)) return sweep_step(number);
+    if (sweeps(number)) return sweep_step(number), 1;
     make_half(0, number);
     make_half(1, number);
+    return 1;
 }
 
 template <class Real>
@@ -153,7 +163,7 @@ void CardEngine<Real>::make_half(int half, long number) {
         if (half == 0 && coupled_.size())
             launch(coupling, long(coupled_.size()),
                    Coupling<N>{part(p), coupled_.data(), coupled_first_.data(), offsets_.data(),
-                               coupling_weights_.data(), int(coupled_.size())});
+                               coupling_weights_.data(), int(coupled_.size()), scale(0), scale(1)});
     }
     for (Stage<Real>& stage : stages_[half]) follow(half, stage, number);
     close(half);
@@ -168,13 +178,13 @@ auto CardEngine<Real>::axis_of(int half, int axis) const -> Axis<N> {
 // Poles and the update of some tiles of one part.
 template <class Real>
 void CardEngine<Real>::launch_half(int half, int p, const Buffer<Tile>& tiles) {
-    const Layout& l = layout();
+    const Layout& l = placed_;
     const HalfArrays& arrays = half_arrays_[half];
-    N* const records = part(p) + l.record(0, 0);
-    if (const auto& media = poles_[2 * p + half]) media->launch(*device_, records);
+    N* const records = place(p * l.volume_length + l.record(0, 0));
+    if (const auto& media = poles_[2 * p + half]) media->launch(*device_, chosen(cuda::poles), records, scale(half));
     const HalfStep<N> arguments{records,
-                                a_psi_.data() + p * l.a_psi_length(),
-                                b_psi_.data() + p * l.b_psi_length(),
+                                fields_.a_psi.data() + p * l.a_psi_length(),
+                                fields_.b_psi.data() + p * l.b_psi_length(),
                                 axis_of(half, 0),
                                 axis_of(half, 1),
                                 axis_of(half, 2),
@@ -190,9 +200,11 @@ void CardEngine<Real>::launch_half(int half, int p, const Buffer<Tile>& tiles) {
                                 int(l.nb),
                                 int(l.blocks),
                                 int(l.c_low),
-                                int(l.c_high - l.c_low)};
+                                int(l.c_high - l.c_low),
+                                scale(half),
+                                scale(1 - half)};
     if (tiles.size())
-        device_->launch((half ? half_step_magnetic : half_step_electric)[in_double], long(tiles.size()), &arguments);
+        device_->launch(chosen(half ? half_step_magnetic : half_step_electric), long(tiles.size()), &arguments);
 }
 
 template <class Real>
@@ -200,10 +212,10 @@ void CardEngine<Real>::follow(int half, Stage<Real>& stage, long number) {
     if (stage.kind == Follows::points) {
         launch(points, stage.touched, points_of(half, stage));
     } else if (stage.kind == Follows::incident) {
-        launch(
-            incident, stage.touched,
-            Incident<N>{records_.data(), now_.data(), stage.samples.data(), stage.received.data(), stage.weights.data(),
-                        columns_.data(), shares_.data(), wave_tables_[half].data(), int(stage.touched)});
+        launch(incident, stage.touched,
+               Incident<N>{fields_.records.data(), now_.data(), stage.samples.data(), stage.received.data(),
+                           stage.weights.data(), columns_.data(), shares_.data(), wave_tables_[half].data(),
+                           int(stage.touched), scale(half)});
     } else if (stage.kind == Follows::spectrum) {
         Transform<Real>& each = transforms_[stage.recorder];
         if (number % each.stride) return;
@@ -216,27 +228,29 @@ void CardEngine<Real>::follow(int half, Stage<Real>& stage, long number) {
         const long place = each.taken(number) - 1 - each.taken(made_);
         launch(copy_box, each.box.samples(),
                CopyBox<N>{box_of(each.box), each.taken_in_block.data() + place * each.box.samples(), each.unit});
+        send_snapshot(stage.recorder, place);
     }
 }
 
 template <class Real>
 auto CardEngine<Real>::points_of(int half, const Stage<Real>& stage) const -> Points<N> {
-    return {records_.data(),          now_.data(),
+    return {fields_.records.data(),   now_.data(),
             stage.samples.data(),     stage.actions.data(),
             currents_.data(),         circuit_numbers_.data(),
             circuit_columns_.data(),  circuit_states_.data(),
             products_.data(),         functional_arrays_.data(),
             amplitudes_[half].data(), int(stage.touched),
-            int(waveforms_)};
+            int(waveforms_),          scale(half)};
 }
 
 template <class Real>
 auto CardEngine<Real>::box_of(const BoxOf& box) const -> Box<N> {
     const auto [ni, nj, nk] = box.shape();
-    return {records_.data() + at(box.component, box.lower[0], box.lower[1], box.lower[2]),
-            layout().plane_length,
-            layout().record_length,
-            {ni, nj, nk}};
+    return {place(at(box.component, box.lower[0], box.lower[1], box.lower[2])),
+            placed_.plane_length,
+            placed_.record_length,
+            {ni, nj, nk},
+            scale(box.component / 3 % 2)};
 }
 
 // The copies of one half's fields that close axes, in the order of core/cpu/seams.cpp: H of the last samples goes
@@ -252,12 +266,13 @@ void CardEngine<Real>::close(int half) {
 
 template <class Real>
 void CardEngine<Real>::close_axis(int half, int axis, bool upwards) {
-    const Layout& l = layout();
+    const Layout& l = placed_;
     const bool far = half && reaches_far();
     const long length = axis == 0 ? l.na : axis == 1 ? l.nb : l.nc;
     const long from = upwards ? 0 : length - 1, to = upwards ? length : -1;
     const long ends = reaches_far() && seams_[2].closed, round = far && seams_[0].closed;
-    Seam<N> s{part(0), parts() > 1 ? part(1) : nullptr, 0, 0, 0, 1, {0, 0, 0}, 0, l.field_length, 0, 0, {}, {}};
+    Seam<N> s{part(0),    parts() > 1 ? part(1) : nullptr, 0, 0, 0, 1, {0, 0, 0}, 0, l.field_length, 0, 0, {}, {},
+              scale(half)};
     for (int c = 0; c < 3; ++c)
         if (far || c != axis) s.components[s.count++] = 3 * half + c;
     const auto field = [&](long i, long j, long k) { return l.field(0, i, j) + k; };
@@ -277,21 +292,24 @@ void CardEngine<Real>::close_axis(int half, int axis, bool upwards) {
 
 template <class Real>
 void CardEngine<Real>::weigh() {
-    const Layout& l = layout();
-    const long length[3] = {l.na, l.nb, l.nc}, stride[3] = {l.plane_length, l.record_length, 1};
+    const Layout& l = placed_;
+    const long stride[3] = {l.plane_length, l.record_length, 1};
     const int along = weighed_along_, across = (along + 1) % 3, other = (along + 2) % 3;
+    const auto count = [this](int axis) { return own_[axis].last - own_[axis].first; };
     digits_.clear();
     for (int p = 0; p < parts(); ++p) {
         Energy<N> e{{},
                     stride[along],
                     stride[across],
                     stride[other],
-                    {0, 0, 0},
-                    {length[along], length[across], length[other]},
+                    {own_[along].first, own_[across].first, own_[other].first},
+                    {own_[along].last, own_[across].last, own_[other].last},
                     digits_.data(),
-                    int(padded(length[along]) / lanes)};
-        for (int c = 0; c < 6; ++c) e.components[c] = part(p) + l.field(c / 3 * 3 + (c + along + 1) % 3, 0, 0);
-        launch(energy, lanes * e.blocks * length[across] * length[other], e);
+                    int(padded(count(along)) / lanes),
+                    {scale(0), scale(1)}};
+        for (int c = 0; c < 6; ++c)
+            e.components[c] = place(p * l.volume_length + l.field(c / 3 * 3 + (c + along + 1) % 3, 0, 0));
+        launch(energy, lanes * e.blocks * count(across) * count(other), e);
     }
     digits_.read(energy_.data());
     for (int n = 0; n + 1 < ExactSum::digits; ++n) {  // all but the last below 2^32, as ExactSum::carry leaves them

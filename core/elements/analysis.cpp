@@ -2,23 +2,11 @@
 
 #include <stdexcept>
 
+#include "elements/persistence.hpp"
 #include "elements/steepest.hpp"
 #include "elements/trace.hpp"
 
 namespace nearfield::elements {
-
-namespace {
-
-std::vector<Label> followed(const Lattice& lattice, const std::vector<std::uint8_t>& directions,
-                            const std::vector<long>& extrema, int threads) {
-    if (long(extrema.size()) > most_extrema) throw std::length_error("more extrema than labels can number");
-    std::vector<Label> labels;
-    if (!follow(lattice, directions, extrema, labels, threads))
-        throw std::range_error("a path winds around the box more than twice");
-    return labels;
-}
-
-}  // namespace
 
 Method method_of(const std::string& name) {
     if (name == "discrete") return Method::discrete;
@@ -27,30 +15,49 @@ Method method_of(const std::string& name) {
     throw std::invalid_argument("a method is discrete, trace or hybrid");
 }
 
+Team alone(const Lattice& lattice, int threads) {
+    return {0, lattice.size(), 0, lattice.size(), threads, "", nullptr, nullptr};
+}
+
 template <class T>
-Analysis analysed(const Lattice& lattice, const T* field, Method method, int threads) {
+Analysis analysed(const Lattice& lattice, const T* field, const Options& options, const Team& team) {
     const auto axes = axes_of<T>(lattice);
+    const auto method = options.method;
+    const double persistence = options.persistence;
     Analysis made;
     Counts counts;
-    Directions directions = steepest(lattice, field, threads);
-    const auto labelled = [&](std::vector<std::uint8_t>& towards, double sign, std::vector<Extremum>& extrema) {
-        const auto points = ends(lattice, towards, threads);
-        auto labels = followed(lattice, towards, points, threads);
-        std::vector<std::uint8_t>().swap(towards);  // its memory too
+    Directions directions = steepest(lattice, field, team);
+    const auto labelled = [&](Numbers<std::uint8_t>& towards, double sign, std::vector<Extremum>& extrema) {
+        const auto points = ends(towards, team);
+        auto labels = followed(lattice, towards, points, team, sign > 0 ? "up-labels" : "down-labels");
+        towards = {};  // its memory too
         extrema = refined(lattice, axes, field, points);
-        if (method == Method::discrete) return labels;
-        return traced(lattice, axes, field, sign, labels, extrema, {method == Method::trace, threads}, counts);
+        Simplification simpler;
+        if (persistence > 0) simpler = simplified(lattice, field, sign, labels, points, persistence, team);
+        if (method != Method::discrete)
+            labels = traced(lattice, axes, field, sign, labels, extrema, {method == Method::trace, options.chunk}, team,
+                            counts);
+        if (persistence > 0) {
+            team.meet();  // others read labels beside their own points until here
+            replace(simpler, labels, team);
+            made.simplified += long(points.size() - simpler.stay.size());
+            for (std::size_t rank = 0; rank < simpler.stay.size(); ++rank) extrema[rank] = extrema[simpler.stay[rank]];
+            extrema.resize(simpler.stay.size());
+        }
+        return labels;
     };
     auto up = labelled(directions.up, 1.0, made.maxima);
     const auto down = labelled(directions.down, -1.0, made.minima);
-    made.elements = gathered(up, down, threads);
+    team.meet();
+    made.elements = gathered(up, down, team);
+    up.share(team);
     made.labels = std::move(up);
     made.traced = counts.traced;
     made.unresolved = counts.unresolved;
     return made;
 }
 
-template Analysis analysed<float>(const Lattice&, const float*, Method, int);
-template Analysis analysed<double>(const Lattice&, const double*, Method, int);
+template Analysis analysed<float>(const Lattice&, const float*, const Options&, const Team&);
+template Analysis analysed<double>(const Lattice&, const double*, const Options&, const Team&);
 
 }  // namespace nearfield::elements

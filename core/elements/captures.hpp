@@ -39,39 +39,55 @@ public:
     // The extremum where the line must end: in a cell whose corners belong to it, above the highest value at which any
     // other region begins; or next to it.
     Label captured(const Walk& walk) const {
-        Place low;
-        for (int axis = 0; axis < 3; ++axis) low[axis] = task.axes[axis].cell_at(walk.at[axis]);
+        const Place low = cell_of(walk);
         const Label label = task.labels[task.lattice.index(low)];
         if (walk.value > task.thresholds[rank_of(label)] && whole(low, label)) return moved(label, walk.image);
         return within(walk, low, snap);
     }
 
+    // The extremum beside the line.
+    Label reached(const Walk& walk) const { return within(walk, cell_of(walk), snap); }
+
     // A line that goes no further has come to an extremum, or to a saddle.
-    Label stalled(const Walk& walk) const {
-        Place low;
-        for (int axis = 0; axis < 3; ++axis) low[axis] = task.axes[axis].cell_at(walk.at[axis]);
-        return within(walk, low, near_end);
+    Label stalled(const Walk& walk) const { return within(walk, cell_of(walk), near_end); }
+
+    // The extremum to which steepest neighbours lead from the point nearest to the line.
+    Label beside(const Walk& walk) const {
+        const Site point = nearest(walk, cell_of(walk));
+        return moved(task.labels[point.index], point.image);
     }
 
 private:
+    Place cell_of(const Walk& walk) const {
+        Place low;
+        for (int axis = 0; axis < 3; ++axis) low[axis] = task.axes[axis].cell_at(walk.at[axis]);
+        return low;
+    }
+
     Label within(const Walk& walk, const Place& low, double most) const {
-        Place nearest = low, image = walk.image;
-        for (int axis = 0; axis < 3; ++axis) {
-            const Cell<T>& cell = task.axes[axis].cells[low[axis]];
-            nearest[axis] += (walk.at[axis] - cell.begin) * cell.per_length >= 0.5;
-            if (nearest[axis] < task.lattice.n[axis]) continue;
-            nearest[axis] = 0;  // of a periodic axis
-            ++image[axis];
-        }
-        const Label label = task.labels[task.lattice.index(nearest)];
+        const Site point = nearest(walk, low);
+        const Label label = task.labels[point.index];
         const Place shift = image_of(label);
         const Point& place = task.extrema[rank_of(label)].place;
         for (int axis = 0; axis < 3; ++axis) {
-            const double turns = double(shift[axis] + image[axis] - walk.image[axis]);
+            const double turns = double(shift[axis] + point.image[axis] - walk.image[axis]);
             const double far = walk.at[axis] - (place[axis] + turns * task.axes[axis].length);
             if (std::abs(far) * task.axes[axis].cells[low[axis]].per_length > most) return unknown;
         }
-        return moved(label, image);
+        return moved(label, point.image);
+    }
+
+    // The point of the grid nearest to a walk within a cell, as seen from its start.
+    Site nearest(const Walk& walk, const Place& low) const {
+        Place at = low, image = walk.image;
+        for (int axis = 0; axis < 3; ++axis) {
+            const Cell<T>& cell = task.axes[axis].cells[low[axis]];
+            at[axis] += (walk.at[axis] - cell.begin) * cell.per_length >= 0.5;
+            if (at[axis] < task.lattice.n[axis]) continue;
+            at[axis] = 0;  // of a periodic axis
+            ++image[axis];
+        }
+        return {task.lattice.index(at), image};
     }
 
     // Whether all corners of a cell have the label of its lowest one.

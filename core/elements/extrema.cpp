@@ -6,8 +6,9 @@
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
-#include "solids/parallel.hpp"
+#include "schedule/loop.hpp"
 
 namespace nearfield::elements {
 
@@ -126,11 +127,10 @@ std::vector<Extremum> refined(const Lattice& lattice, const std::array<Axis<T>, 
     return found;
 }
 
-std::vector<Element> gathered(std::vector<Label>& up, const std::vector<Label>& down, int threads) {
+std::vector<Element> gathered(const Numbers<Label>& up, const Numbers<Label>& down, const Team& team) {
     std::unordered_set<std::uint64_t> all;
     std::mutex lock;
-    const long size = long(up.size());
-    in_chunks(size, batch, threads, [&](long first, long last) {
+    team.in_chunks(batch, [&](long first, long last) {
         std::unordered_set<std::uint64_t> own;
         std::uint64_t latest = ~std::uint64_t{0};
         for (long p = first; p < last; ++p)
@@ -138,15 +138,16 @@ std::vector<Element> gathered(std::vector<Label>& up, const std::vector<Label>& 
         const std::scoped_lock held(lock);
         all.merge(own);
     });
-    std::vector<std::uint64_t> keys(all.begin(), all.end());
+    std::vector<std::uint64_t> keys = team.all(std::vector<std::uint64_t>(all.begin(), all.end()));
     std::sort(keys.begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     std::vector<Element> found;
     std::unordered_map<std::uint64_t, Label> number;
     for (const auto key : keys) {
         number[key] = Label(found.size());
         found.push_back(element_of(key));
     }
-    in_chunks(size, batch, threads, [&](long first, long last) {
+    team.in_chunks(batch, [&](long first, long last) {
         std::uint64_t latest = ~std::uint64_t{0};
         Label element = 0;
         long points = 0;
@@ -164,6 +165,11 @@ std::vector<Element> gathered(std::vector<Label>& up, const std::vector<Label>& 
         }
         count();
     });
+    if (team.alone()) return found;
+    std::vector<long> points;
+    for (Element& element : found) points.push_back(std::exchange(element.points, 0));
+    const std::vector<long> each = team.all(points);
+    for (std::size_t m = 0; m < each.size(); ++m) found[m % found.size()].points += each[m];
     return found;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "cells.hpp"
+#include "numbers.hpp"
 
 namespace nearfield::elements {
 
@@ -26,7 +27,7 @@ struct Element {
     long points;
 };
 
-// The elements in the order of maximum, minimum and shift; `up` becomes each point's element.
-std::vector<Element> gathered(std::vector<Label>& up, const std::vector<Label>& down, int threads);
+// The elements in the order of maximum, minimum and shift; `up` becomes each point's element, the team's own ones.
+std::vector<Element> gathered(const Numbers<Label>& up, const Numbers<Label>& down, const Team& team);
 
 }  // namespace nearfield::elements

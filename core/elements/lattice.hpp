@@ -15,6 +15,12 @@ using Point = std::array<double, 3>;
 constexpr int directions = 27, here = 13;
 inline Place step_of(int direction) { return {direction / 9 - 1, direction / 3 % 3 - 1, direction % 3 - 1}; }
 
+// Whether a direction is along one axis.
+inline bool is_face(int direction) {
+    const Place step = step_of(direction);
+    return std::abs(step[0]) + std::abs(step[1]) + std::abs(step[2]) == 1;
+}
+
 // A point of the grid, and the image of the box in which it lies.
 struct Site {
     long index = 0;

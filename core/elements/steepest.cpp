@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <type_traits>
 
 #include "elements/cells.hpp"
-#include "solids/parallel.hpp"
+#include "schedule/loop.hpp"
 
 namespace nearfield::elements {
 
@@ -171,14 +172,19 @@ std::array<long, 9> beside(const Lattice& lattice, const Place& start) {
 }  // namespace
 
 template <class T>
-Directions steepest(const Lattice& lattice, const T* field, int threads) {
+Directions steepest(const Lattice& lattice, const T* field, const Team& team) {
     const Weights weights(lattice);
     const auto constant = weights.at({});
     const T heaviest = T(weights.heaviest);
     const Careful<T> careful(lattice, field, weights);
-    Directions found{std::vector<std::uint8_t>(lattice.size()), std::vector<std::uint8_t>(lattice.size())};
+    Directions made{{lattice.size(), team, "up-steps"}, {lattice.size(), team, "down-steps"}};
+    struct {
+        std::uint8_t *up, *down;
+    } const found{made.up.data(), made.down.data()};
     const long length = lattice.n[2];
-    in_chunks(lattice.n[0] * lattice.n[1], std::max(1L, batch / length), threads, [&](long first, long last) {
+    // chunks are whole rows, as the team's parts are
+    team.in_chunks(length * std::max(1L, batch / length), [&](long begin, long end) {
+        const long first = begin / length, last = end / length;
         Slopes<T> up, down;
         T row_weights[block];
         const auto carefully = [&](const Place& at) {
@@ -218,29 +224,36 @@ Directions steepest(const Lattice& lattice, const T* field, int threads) {
             }
         }
     });
-    return found;
+    made.up.share(team);
+    made.down.share(team);
+    return made;
 }
 
-std::vector<long> ends(const Lattice& lattice, const std::vector<std::uint8_t>& directions, int threads) {
-    const long chunks = (lattice.size() + batch - 1) / batch;
+std::vector<long> ends(const Numbers<std::uint8_t>& directions, const Team& team) {
+    const long chunks = (team.last - team.first + batch - 1) / batch;
     std::vector<std::vector<long>> parts(chunks);
-    in_chunks(chunks, 1, threads, [&](long chunk, long) {
-        const long last = std::min(lattice.size(), (chunk + 1) * batch);
-        for (long p = chunk * batch; p < last; ++p)
-            if (directions[p] == here) parts[chunk].push_back(p);
+    team.in_chunks(batch, [&](long first, long last) {
+        for (long p = first; p < last; ++p)
+            if (directions[p] == here) parts[(first - team.first) / batch].push_back(p);
     });
     std::vector<long> found;
     for (const auto& part : parts) found.insert(found.end(), part.begin(), part.end());
-    return found;
+    return team.all(found);
 }
 
-// Threads may follow one path at once: both write the same labels.
-bool follow(const Lattice& lattice, const std::vector<std::uint8_t>& directions, const std::vector<long>& extrema,
-            std::vector<Label>& labels, int threads) {
-    labels.assign(lattice.size(), unknown);
-    for (std::size_t rank = 0; rank < extrema.size(); ++rank) labels[extrema[rank]] = label_of(long(rank), {0, 0, 0});
+// Threads, and processes of a host, may follow one path at once: all write the same labels.
+Numbers<Label> followed(const Lattice& lattice, const Numbers<std::uint8_t>& directions,
+                        const std::vector<long>& extrema, const Team& team, const std::string& name) {
+    if (long(extrema.size()) > most_extrema) throw std::length_error("more extrema than labels can number");
+    Numbers<Label> labels(lattice.size(), team, name);
+    in_chunks(team.host_last - team.host_first, 1 << 20, team.threads, [&](long first, long last) {
+        std::fill(labels.data() + team.host_first + first, labels.data() + team.host_first + last, unknown);
+    });
+    team.meet();
+    for (std::size_t rank = 0; rank < extrema.size(); ++rank)
+        std::atomic_ref(labels[extrema[rank]]).store(label_of(long(rank), {0, 0, 0}), std::memory_order_relaxed);
     std::atomic<bool> near{true};
-    in_chunks(lattice.size(), batch, threads, [&](long first, long last) {
+    team.in_chunks(batch, [&](long first, long last) {
         std::vector<Site> path;
         for (long p = first; p < last; ++p) {
             path.clear();
@@ -258,10 +271,12 @@ bool follow(const Lattice& lattice, const std::vector<std::uint8_t>& directions,
             }
         }
     });
-    return near;
+    if (!team.everywhere(near)) throw std::range_error("a path winds around the box more than twice");
+    labels.share(team);
+    return labels;
 }
 
-template Directions steepest<float>(const Lattice&, const float*, int);
-template Directions steepest<double>(const Lattice&, const double*, int);
+template Directions steepest<float>(const Lattice&, const float*, const Team&);
+template Directions steepest<double>(const Lattice&, const double*, const Team&);
 
 }  // namespace nearfield::elements

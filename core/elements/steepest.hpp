@@ -5,22 +5,24 @@
 #include <vector>
 
 #include "lattice.hpp"
+#include "numbers.hpp"
 
 namespace nearfield::elements {
 
 // Per point the directions of its steepest ascent and descent, `here` at extrema.
 struct Directions {
-    std::vector<std::uint8_t> up, down;
+    Numbers<std::uint8_t> up, down;
 };
 
 template <class T>
-Directions steepest(const Lattice& lattice, const T* field, int threads);
+Directions steepest(const Lattice& lattice, const T* field, const Team& team);
 
 // Indices of the points whose direction is `here`, in order.
-std::vector<long> ends(const Lattice& lattice, const std::vector<std::uint8_t>& directions, int threads);
+std::vector<long> ends(const Numbers<std::uint8_t>& directions, const Team& team);
 
-// Per point the extremum at the end of its path. False where a path winds around the box more than `reach` times.
-bool follow(const Lattice& lattice, const std::vector<std::uint8_t>& directions, const std::vector<long>& extrema,
-            std::vector<Label>& labels, int threads);
+// Per point the extremum at the end of its path, in a file of this name if in any. Errors: as many extrema as labels cannot
+// number, a path that winds around the box more than `reach` times.
+Numbers<Label> followed(const Lattice& lattice, const Numbers<std::uint8_t>& directions,
+                        const std::vector<long>& extrema, const Team& team, const std::string& name);
 
 }  // namespace nearfield::elements

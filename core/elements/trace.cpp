@@ -5,13 +5,13 @@
 #include <limits>
 
 #include "elements/tracer.hpp"
-#include "solids/parallel.hpp"
+#include "schedule/replicas.hpp"
 
 namespace nearfield::elements {
 
 namespace {
 
-constexpr long batch = 1024;  // points of a chunk of work
+constexpr long batch = 1024;  // points of a chunk of work that follows no lines
 
 void raise(double& most, double value) {
     std::atomic_ref shared(most);
@@ -23,86 +23,117 @@ void raise(double& most, double value) {
 // The points around which labels differ, and of every extremum the value that a line has to pass so that nothing but this
 // extremum lies ahead: the largest within a cell of such a point. (Overshoot of the interpolant between points is left out.)
 template <class T>
-std::vector<double> thresholds_of(const Lattice& lattice, const T* field, double sign, const std::vector<Label>& labels,
-                                  std::size_t extrema, std::vector<std::uint8_t>& mixed, int threads) {
+std::vector<double> thresholds_of(const Lattice& lattice, const T* field, double sign, const Numbers<Label>& labels,
+                                  std::size_t extrema, const Numbers<std::uint8_t>& mixed, const Team& team) {
     std::vector<double> found(extrema, -std::numeric_limits<double>::infinity());
-    in_chunks(lattice.size(), batch, threads, [&](long first, long last) {
+    std::array<long, directions> offsets;  // of neighbours that lie in the box
+    for (int d = 0; d < directions; ++d) offsets[d] = lattice.index(step_of(d));
+    const auto within = [&](const Place& at) {
+        bool inner = true;
+        for (int axis = 0; axis < 3; ++axis) inner = inner && at[axis] > 0 && at[axis] + 1 < lattice.n[axis];
+        return inner;
+    };
+    team.in_chunks(batch, [&](long first, long last) {
         for (long p = first; p < last; ++p) {
             const Place at = lattice.place(p);
+            if (within(at)) {  // most points: all around belongs to one extremum
+                Label differ = 0;
+                for (const long offset : offsets) differ |= labels[p + offset] ^ labels[p];
+                if (!differ) continue;
+            }
             Label around[directions];
             double most = sign * field[p];
-            bool alike = true;
+            bool alike = true, face_alike = true;
             for (int d = 0; d < directions; ++d) {
                 Site to;
                 around[d] = labels[p];
                 if (!lattice.neighbour(at, step_of(d), to)) continue;
                 around[d] = moved(labels[to.index], to.image);
                 alike = alike && around[d] == labels[p];
+                if (is_face(d)) face_alike = face_alike && around[d] == labels[p];
                 most = std::max(most, sign * field[to.index]);
             }
-            mixed[p] = !alike;
+            mixed[p] = !face_alike;
             if (alike) continue;
             for (const Label label : around)
                 if (label != unknown) raise(found[rank_of(label)], most);
         }
     });
+    if (team.alone()) return found;
+    const std::vector<double> each = team.all(found);
+    for (std::size_t m = 0; m < each.size(); ++m) found[m % extrema] = std::max(found[m % extrema], each[m]);
     return found;
+}
+
+enum : std::uint8_t { idle, asked, done };
+
+// The team's own points beside those whose label has changed are asked next, unless they were before.
+void ask_beside(const Lattice& lattice, const Team& team, const std::vector<long>& changed,
+                const Numbers<std::uint8_t>& wanted) {
+    for (const long p : changed)
+        for (int d = 0; d < directions; ++d) {
+            Site to;
+            if (!is_face(d) || !lattice.neighbour(lattice.place(p), step_of(d), to)) continue;
+            if (to.index >= team.first && to.index < team.last && wanted[to.index] == idle) wanted[to.index] = asked;
+        }
 }
 
 }  // namespace
 
 template <class T>
-std::vector<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes, const T* field, double sign,
-                          const std::vector<Label>& labels, const std::vector<Extremum>& extrema, const Effort& effort,
-                          Counts& counts) {
-    std::vector<std::uint8_t> wanted(lattice.size());
-    const auto thresholds = thresholds_of(lattice, field, sign, labels, extrema.size(), wanted, effort.threads);
-    const Task<T> task{lattice, axes, field, sign, labels.data(), extrema.data(), thresholds.data()};
-    const Tracer<T> tracer(task);
-    if (effort.all) std::fill(wanted.begin(), wanted.end(), 1);
-    std::vector<Label> found = labels;
-    enum : std::uint8_t { idle, asked, done };
+Numbers<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes, const T* field, double sign,
+                      const Numbers<Label>& labels, const std::vector<Extremum>& extrema, const Effort& effort,
+                      const Team& team, Counts& counts) {
+    const std::string side = sign > 0 ? "up" : "down";
+    const Numbers<std::uint8_t> wanted(lattice.size(), team, side + "-wanted");
+    const auto thresholds = thresholds_of(lattice, field, sign, labels, extrema.size(), wanted, team);
+    const auto machine = schedule::this_machine(team.threads);
+    const schedule::Replicas<Extremum> near_extrema(extrema, machine);
+    const schedule::Replicas<double> near_thresholds(thresholds, machine);
+    Numbers<Label> found(lattice.size(), team, side + "-ends");
+    team.in_chunks(batch, [&](long first, long last) {
+        std::copy(labels.data() + first, labels.data() + last, found.data() + first);
+        if (effort.all) std::fill(wanted.data() + first, wanted.data() + last, asked);
+    });
     std::atomic<long> lines{0}, lost{0};
     for (bool more = true; more;) {
-        std::vector<std::vector<long>> changed(std::size_t((lattice.size() + batch - 1) / batch));
-        in_chunks(lattice.size(), batch, effort.threads, [&](long first, long last) {
-            std::array<long, batch> points{};
-            std::array<Label, batch> ends;
-            long own = 0;
+        std::vector<std::vector<long>> changed(std::size_t((team.last - team.first) / effort.chunk + 1));
+        team.in_chunks(effort.chunk, [&](long first, long last) {
+            const Task<T> task{lattice, axes, field, sign, labels.data(), near_extrema.here(), near_thresholds.here()};
+            const Tracer<T> tracer(task);
+            std::vector<long> points;
             for (long p = first; p < last; ++p) {
                 if (wanted[p] != asked) continue;
                 wanted[p] = done;
-                points[own++] = p;
+                points.push_back(p);
             }
+            const long own = long(points.size());
+            std::vector<Label> ends(points.size());
             tracer.follow(points.data(), own, ends.data());
             lines += own;
-            lost += std::count(ends.begin(), ends.begin() + own, unknown);
+            lost += std::count(ends.begin(), ends.end(), unknown);
             for (long m = 0; m < own; ++m) {
                 if (ends[m] == unknown || ends[m] == labels[points[m]]) continue;
                 found[points[m]] = ends[m];
-                changed[first / batch].push_back(points[m]);
+                changed[(first - team.first) / effort.chunk].push_back(points[m]);
             }
         });
-        more = false;
-        for (const auto& part : changed)
-            for (const long p : part)
-                for (int d = 0; d < directions; ++d) {
-                    Site to;
-                    if (!lattice.neighbour(lattice.place(p), step_of(d), to) || wanted[to.index] != idle) continue;
-                    wanted[to.index] = asked;
-                    more = true;
-                }
+        std::vector<long> all;
+        for (const auto& part : changed) all.insert(all.end(), part.begin(), part.end());
+        all = team.all(all);
+        more = !all.empty();
+        ask_beside(lattice, team, all, wanted);
     }
-    counts.traced += lines;
-    counts.unresolved += lost;
+    counts.traced += team.sum(lines);
+    counts.unresolved += team.sum(lost);
     return found;
 }
 
-template std::vector<Label> traced<float>(const Lattice&, const std::array<Axis<float>, 3>&, const float*, double,
-                                          const std::vector<Label>&, const std::vector<Extremum>&, const Effort&,
-                                          Counts&);
-template std::vector<Label> traced<double>(const Lattice&, const std::array<Axis<double>, 3>&, const double*, double,
-                                           const std::vector<Label>&, const std::vector<Extremum>&, const Effort&,
-                                           Counts&);
+#define NEARFIELD_TRACED(T)                                                                                            \
+    template Numbers<Label> traced<T>(const Lattice&, const std::array<Axis<T>, 3>&, const T*, double,                 \
+                                      const Numbers<Label>&, const std::vector<Extremum>&, const Effort&, const Team&, \
+                                      Counts&)
+NEARFIELD_TRACED(float);
+NEARFIELD_TRACED(double);
 
 }  // namespace nearfield::elements

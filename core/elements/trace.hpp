@@ -5,6 +5,7 @@
 
 #include "extrema.hpp"
 #include "lattice.hpp"
+#include "numbers.hpp"
 
 namespace nearfield::elements {
 
@@ -12,17 +13,18 @@ struct Counts {
     long traced = 0, unresolved = 0;
 };
 
-// Of which points lines are followed (`all`, or those near which labels differ, until no more do), and how.
+// Of which points lines are followed: `all`, or those near which labels differ, until no more do; and of how many a thread
+// keeps the ends before it writes them to their places.
 struct Effort {
     bool all;
-    int threads;
+    long chunk;
 };
 
-// The extremum to which the gradient leads. `labels` are the ends of the paths of steepest neighbours, upwards (sign 1) or
-// downwards (-1).
+// The extremum to which the gradient leads from the team's own points. `labels` are the ends of the paths of steepest
+// neighbours, upwards (sign 1) or downwards (-1).
 template <class T>
-std::vector<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes, const T* field, double sign,
-                          const std::vector<Label>& labels, const std::vector<Extremum>& extrema, const Effort& effort,
-                          Counts& counts);
+Numbers<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes, const T* field, double sign,
+                      const Numbers<Label>& labels, const std::vector<Extremum>& extrema, const Effort& effort,
+                      const Team& team, Counts& counts);
 
 }  // namespace nearfield::elements

@@ -11,7 +11,8 @@ namespace nearfield::elements {
 
 // Lengths in units of the smallest width.
 constexpr double longest_step = 8.0, first_step = 2.0, shortest_step = 1e-3;
-constexpr double tolerance = 1e-2;  // of a step's end, over its length
+constexpr double longest_kept = 0.5;  // the same of lines whose places are kept
+constexpr double tolerance = 1e-2;    // of a step's end, over its length
 constexpr double least_share = 0.5,
                  most_share = 4.0;     // of the gradient within a step: a saddle lies where it changes more
 constexpr double degenerate = 1e-3;    // gradient over the largest difference to a neighbour, at a critical point
@@ -22,25 +23,39 @@ constexpr double care = 2e-2,
 constexpr double rounded = 1e-9;     // less than this below an end is the end
 constexpr int attempts = 5, most_steps = 2000;
 
-template <class T>
+// What is kept of a line besides its end: nothing. Lines that are `whole` go on to the extremum itself, though their end is
+// known before; those whose places are `kept` do so in short steps.
+struct NoTrail {
+    static constexpr bool whole = false, kept = false;
+    void clear() {}
+    void add(const Walk&) {}
+    void advance(double) {}
+};
+
+template <class T, class Trail = NoTrail>
 class Tracer {
 public:
     explicit Tracer(const Task<T>& task) : task(task), interpolant(task.axes, task.field), captures(task) {
         for (const bool periodic : task.lattice.periodic) closed = closed && periodic;
     }
 
-    void follow(const long* points, long count, Label* ends) const {
+    void follow(const long* points, long count, Label* ends, Trail* trails = nullptr) const {
         Line lines[in_hand];
         long next = 0, active = 0;
+        const auto finish = [&](Line& line) {
+            ends[line.number] = line.end;
+            if constexpr (Trail::whole) trails[line.number] = std::move(line.trail);
+        };
         const auto refill = [&](Line& line) {
             while (next < count) {
                 line.number = next;
                 line.index = points[next++];
                 const Label label = ends[line.number] = task.labels[line.index];
-                if (task.sign * task.field[line.index] > task.thresholds[rank_of(label)]) continue;
+                if constexpr (!Trail::whole)
+                    if (task.sign * task.field[line.index] > task.thresholds[rank_of(label)]) continue;
                 begin(line);
                 if (!arrived(line)) return true;
-                ends[line.number] = line.end;
+                finish(line);
             }
             return false;
         };
@@ -49,14 +64,15 @@ public:
             stages(lines, active);
             for (long m = active - 1; m >= 0; --m) {
                 if (!arrived(lines[m])) continue;
-                ends[lines[m].number] = lines[m].end;
-                if (!refill(lines[m])) lines[m] = lines[--active];  // which has had its turn
+                finish(lines[m]);
+                if (!refill(lines[m])) lines[m] = std::move(lines[--active]);  // which has had its turn
             }
         }
     }
 
 private:
     static constexpr int in_hand = 8;
+    static constexpr double longest = Trail::kept ? longest_kept : longest_step;
 
     struct Line {
         long number, index;
@@ -70,6 +86,7 @@ private:
         Point to;
         Slope slope;
         bool good;
+        [[no_unique_address]] Trail trail;
     };
 
     void begin(Line& line) const {
@@ -87,19 +104,27 @@ private:
         const Place at = task.lattice.place(line.index);
         for (int axis = 0; axis < 3; ++axis) line.walk.at[axis] = task.axes[axis].position[at[axis]];
         line.walk.image = {};
-        double share = 1.0;
+        line.trail.clear();
+        double share = Trail::kept ? great_care : 1.0;
         if (line.attempt > 0) {
-            share = line.critical ? great_care : care;
+            if constexpr (Trail::kept) line.trail.add(measured(line.walk));
+            share = Trail::kept || line.critical ? great_care : care;
             displace(line.walk, at, line.index, line.attempt - 1,
                      (line.critical ? from_critical : from_stalled) * double(1 << (line.attempt - 1)));
         }
         line.allowed = tolerance * share;
         line.shortest = shortest_step * share;
-        line.length = first_step;
+        line.length = std::min(first_step, longest);
         line.steps = 0;
         measure(line.walk, slope(line.walk.at));
-        line.end = captures.captured(line.walk);
+        line.trail.add(line.walk);
+        line.end = captured(line.walk);
     }
+    Walk measured(Walk walk) const {
+        measure(walk, slope(walk.at));
+        return walk;
+    }
+    Label captured(const Walk& walk) const { return Trail::whole ? captures.reached(walk) : captures.captured(walk); }
 
     // Whether the line has ended for good; one that came to a saddle starts anew.
     bool arrived(Line& line) const {
@@ -162,9 +187,11 @@ private:
         line.walk.at = line.to;
         wrap(line.walk);
         measure(line.walk, line.slope);
-        line.length = std::min(longest_step, line.length * std::clamp(change, 0.3, 2.0));
+        line.trail.advance(line.length);
+        line.length = std::min(longest, line.length * std::clamp(change, 0.3, 2.0));
         ++line.steps;
-        line.end = captures.captured(line.walk);
+        line.trail.add(line.walk);
+        line.end = captured(line.walk);
     }
 
     // Of the field upwards, of its negative downwards. Across the end of the box nothing leads outwards.

@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "solids/parallel.hpp"
+#include "schedule/loop.hpp"
 
 namespace nearfield {
 namespace {

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,7 +15,7 @@
 #include <system_error>
 #include <thread>
 
-#include "machine/processors.hpp"
+#include "stream/shared_pages.hpp"
 
 namespace nearfield::stream {
 namespace {
@@ -36,7 +35,6 @@ Geometry geometry_of(std::uint64_t blocks, std::uint64_t block_bytes, std::uint6
     return g;
 }
 
-std::uint64_t page_bytes() { return sysconf(_SC_PAGESIZE); }
 std::string words(int error) { return std::generic_category().message(error); }
 std::string megabytes(double bytes) { return std::to_string(long(bytes / 1e6 + 0.5)) + " MB"; }
 
@@ -65,28 +63,6 @@ Geometry geometry_in(int file, const std::string& path) {
     return g;
 }
 
-// The kernel's names, from linux/mempolicy.h.
-constexpr int mpol_bind = 2, mpol_interleave = 3, mpol_mf_strict = 1;
-
-void bind_pages(void* address, std::size_t bytes, const Settings& settings) {
-    const Bitmap nodes = bitmap_of(settings.nodes);
-    const int mode = settings.memory == MemoryPolicy::bind ? mpol_bind : mpol_interleave;
-    const unsigned long bits = 8 * sizeof(nodes[0]) * nodes.size();
-    if (syscall(SYS_mbind, address, bytes, mode, nodes.data(), bits + 1, mpol_mf_strict))
-        throw Refused("the ring cannot be placed as asked: " + words(errno) + ". Leave memory out");
-}
-
-void populate(void* address, std::size_t bytes, bool write) {
-#if defined(MADV_POPULATE_WRITE)
-    if (madvise(address, bytes, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == 0) return;
-#endif
-    volatile unsigned char* const at = static_cast<unsigned char*>(address);
-    for (std::size_t n = 0; n < bytes; n += page_bytes()) {
-        const unsigned char found = at[n];
-        if (write) at[n] = found;
-    }
-}
-
 double now() {
     timespec time{};
     clock_gettime(CLOCK_REALTIME, &time);
@@ -97,16 +73,12 @@ double now() {
 
 Segment::Segment(int file, std::string path, const Geometry& geometry)
     : file_(file), path_(std::move(path)), geometry_(geometry) {
-    void* const found = mmap(nullptr, geometry.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (found == MAP_FAILED) {
+    base_ = map_shared(file, geometry.bytes);
+    if (!base_) {
         const int error = errno;
         close(file);
         throw Refused(path_ + " cannot be mapped: " + words(error));
     }
-    base_ = static_cast<unsigned char*>(found);
-#ifdef MADV_HUGEPAGE
-    madvise(base_, geometry.bytes, MADV_HUGEPAGE);  // a hint; most systems give shared memory none
-#endif
 }
 
 Segment::~Segment() {
@@ -130,23 +102,9 @@ std::shared_ptr<Segment> Segment::make(const std::string& path, const Settings& 
         throw Refused("no ring can be made in " + folder + ": " + words(errno));
     }
     std::shared_ptr<Segment> made(new Segment(file, path, g));
-    made->place_pages(s);
+    place_pages(file, made->base_, g.bytes, s);
     made->fill_in(s);
     return made;
-}
-
-// The pages are there before anyone writes: memory that was promised and is short would kill the process later.
-void Segment::place_pages(const Settings& settings) {
-    const bool placed = settings.memory == MemoryPolicy::bind || settings.memory == MemoryPolicy::interleave;
-    const ThreadPolicy policy(placed ? settings.memory : MemoryPolicy::off, settings.nodes);
-    if (placed) bind_pages(base_, geometry_.bytes, settings);
-    int error = EINTR;
-    while (error == EINTR) error = posix_fallocate(file_, 0, long(geometry_.bytes));
-    if (error == ENOSPC || error == ENOMEM)
-        throw Refused("there is no memory left for a ring of " + megabytes(double(geometry_.bytes)) +
-                      ". Use fewer or smaller blocks");
-    if (error) throw Refused("no ring can be made: " + words(error));
-    populate(base_, geometry_.bytes, true);
 }
 
 void Segment::fill_in(const Settings& settings) {
@@ -175,7 +133,7 @@ std::shared_ptr<Segment> Segment::open(const std::string& path, bool receives) {
     if (receives) {
         unsigned char* const data = found->block(0);
         mprotect(data, geometry.blocks * geometry.stride, PROT_READ);
-        populate(data, geometry.blocks * geometry.stride, false);
+        populate_read(data, geometry.blocks * geometry.stride);
     }
     return found;
 }

@@ -77,7 +77,6 @@ private:
     friend class Lock;
     Segment(int file, std::string path, const Geometry& geometry);
     void fill_in(const Settings& settings);
-    void place_pages(const Settings& settings);
     int file_;
     std::string path_;
     Geometry geometry_;

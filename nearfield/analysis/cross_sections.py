@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.analysis.farfield import Exterior, intensity, unit_vectors
-from nearfield.analysis.network import power_decibels
 from nearfield.entry.errors import ModelError
+from nearfield.entry.levels import power_decibels
 from nearfield.records.records import Variable, Variables, labelled
 
 if TYPE_CHECKING:

@@ -95,14 +95,21 @@ def waves_of(surface: Surface, exterior: Exterior, frequencies: np.ndarray) -> l
 
 
 def far_fields(
-    surface: Surface, exterior: Exterior, frequencies: np.ndarray, theta: np.ndarray, phi: np.ndarray
+    surface: Surface,
+    exterior: Exterior,
+    frequencies: np.ndarray,
+    theta: np.ndarray,
+    phi: np.ndarray,
+    only: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """E_theta and E_phi times r exp(+j k r) at paired angles (rad), each (frequency, directions).
 
-    Unit: the unit of the faces' E times metre, V s for spectra of a run.
+    only: the number of the one frequency that is wanted; the others are left zero. Unit: the unit of the faces' E times
+    metre, V s for spectra of a run.
     """
-    fields = np.empty((2, frequencies.size, theta.size), complex)
-    for start, wave in product(range(0, theta.size, DIRECTIONS_AT_ONCE), waves_of(surface, exterior, frequencies)):
+    fields = np.zeros((2, frequencies.size, theta.size), complex)
+    waves = waves_of(surface, exterior, frequencies)[slice(None) if only is None else slice(only, only + 1)]
+    for start, wave in product(range(0, theta.size, DIRECTIONS_AT_ONCE), waves):
         part = slice(start, start + DIRECTIONS_AT_ONCE)
         radial, along_theta, along_phi = unit_vectors(theta[part], phi[part])
         n, l = vectors_with_images(surface, exterior.walls, wave, radial)

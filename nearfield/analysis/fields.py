@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.quantities import FREQUENCY, LENGTH, TIME, Quantity
 from nearfield.records.records import HALF, Variables, labelled
 
 if TYPE_CHECKING:
     import xarray
+    from matplotlib.animation import FuncAnimation
+    from matplotlib.axes import Axes
 
 
 class FieldResult(Mapping):
@@ -30,6 +34,9 @@ class FieldResult(Mapping):
         array = labelled(self.variables, component, variable.array * self.scale.reshape(-1, 1, 1, 1))
         return array.assign_attrs(units=variable.attributes["units"].removesuffix(" s") + " per unit of the source")
 
+    def __contains__(self, component: object) -> bool:
+        return component in list(self)
+
     def __iter__(self):
         return (name for name in self.variables if name[0] in "EH" and len(name) == 2)
 
@@ -42,13 +49,95 @@ class FieldResult(Mapping):
         H stays half a time step later than E in a snapshot: `time` is E's. Spectra have no such shift. Error: samples
         were left out (`sample_every`), so that none lie beside a centre.
         """
-        halves = [axis for axis in "xyz" if axis + HALF in self.variables]
+        halves = [axis for axis in "xyz" if axis in self.variables and axis + HALF in self.variables]
         if any(_thinned(self.variables[axis].array, self.variables[axis + HALF].array) for axis in halves):
             raise ModelError(
                 "fields with sample_every above 1 lack the samples beside a cell's centre, so they cannot be brought "
                 'there; write them with positions = "cells", which averages first, or with sample_every = 1'
             )
         return collocate(self)
+
+    def pictured(self) -> Mapping[str, xarray.DataArray]:
+        """The components as pictures take them: at the cell centres; of thinned samples the first one where it lies."""
+        try:
+            return dict(self.collocated().data_vars)  # type: ignore[arg-type]
+        except ModelError:
+            first = next(iter(self))
+            return {first: self[first]}
+
+    def plot(
+        self,
+        part: str | None = None,
+        at: Any = None,
+        x: Any = None,
+        y: Any = None,
+        z: Any = None,
+        ax: Axes | None = None,
+    ) -> Any:
+        """The field on planes: spectra as magnitude in dB, snapshots as signed values, at most six; returns the axes.
+
+        part: one component, such as "Ez"; left out, abs(E) of a spectrum, the strongest component of a snapshot.
+        at: the frequency (Hz, or "10 GHz") or time (s, or "1.2 ns") nearest to which. x, y or z: where a box is cut
+        (m, or "3 mm"); left out, the middle of its thinnest side. ax: axes for one picture.
+        """
+        from nearfield.pictures.planes import draw_field
+        from nearfield.pictures.style import shown
+
+        return shown(draw_field)(self._chosen(part), ax, None, self._place(at), _cut(x=x, y=y, z=z))
+
+    def animate(
+        self,
+        path: str | Path | None = None,
+        part: str | None = None,
+        at: Any = None,
+        x: Any = None,
+        y: Any = None,
+        z: Any = None,
+        frames: int | None = None,
+        frames_per_second: float = 15.0,
+    ) -> FuncAnimation:
+        """The field in motion: snapshots in their order, or a spectrum through one period at a frequency.
+
+        path: `.html` (a page with all in it), `.gif`, or `.mp4` where ffmpeg is installed; left out, nothing is
+        written, and a notebook shows it by `.to_jshtml()`. frames: at most so many, evenly chosen; left out, all
+        snapshots, or 24 a period. The others are those of `plot`. Returns matplotlib's animation. Error: `ModelError`.
+        """
+        from nearfield.pictures.animation import animated, save
+
+        film = animated(self._chosen(part), self._place(at), _cut(x=x, y=y, z=z), frames, frames_per_second)
+        if path is not None:
+            save(film, Path(path), frames_per_second)
+        return film
+
+    def _chosen(self, part: str | None) -> Mapping[str, xarray.DataArray]:
+        """The components to draw. Error: the one named was not recorded."""
+        return self.pictured() if part is None else {part: self[part]}
+
+    def _place(self, at: Any) -> float | None:
+        """A frequency (Hz) or time (s) as typed."""
+        if at is None:
+            return None
+        return Quantity(FREQUENCY if self[next(iter(self))].dims[0] == "frequency" else TIME).read(at)
+
+    def __repr__(self) -> str:
+        first = self[next(iter(self))]
+        sizes = " x ".join(f"{size} {name}" for name, size in first.sizes.items())
+        return f"<nearfield.FieldResult {', '.join(self)}: {sizes}>"
+
+    def _repr_html_(self) -> str:
+        from nearfield.pictures.notebook import picture_and_table
+
+        first = self[next(iter(self))]
+        rows = {"components": ", ".join(self)} | {str(dim): str(size) for dim, size in first.sizes.items()}
+        return picture_and_table("Fields", rows, self.plot)
+
+
+def _cut(**places: Any) -> dict[str, float]:
+    """Where a box is cut (m): at most one of x, y, z. Error: several."""
+    given = {axis: Quantity(LENGTH).read(place) for axis, place in places.items() if place is not None}
+    if len(given) > 1:
+        raise ModelError(f"given {' and '.join(given)}; a box is cut across one of x, y, z, so give one of them")
+    return given
 
 
 def _thinned(nodes: np.ndarray, halves: np.ndarray) -> bool:
@@ -69,7 +158,7 @@ def collocate(field: FieldResult) -> xarray.Dataset:
 
     stored = field.variables
     centred = not any(axis + HALF in stored for axis in "xyz")
-    axes = {axis: (stored[axis].array, stored[axis if centred else axis + HALF].array) for axis in "xyz"}
+    axes = {axis: nodes_and_centres(stored, axis, centred) for axis in "xyz"}
     first = field[next(iter(field))]
     leading = str(first.dims[0])
     coordinates: dict[str, Any] = {leading: first.coords[leading].variable}
@@ -80,11 +169,25 @@ def collocate(field: FieldResult) -> xarray.Dataset:
     return xarray.Dataset({name: (dims, values[name], field[name].attrs) for name in field}, coordinates)
 
 
+def nodes_and_centres(stored: Variables, axis: str, centred: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Places (m) of the grid lines and of the cell centres along an axis; files state those that components lie on.
+
+    Without the lines all components lie at the centres; without the centres these are midway between the lines.
+    """
+    if centred or axis not in stored:
+        centres = stored[axis if centred else axis + HALF].array
+        return centres, centres
+    nodes = stored[axis].array
+    return nodes, stored[axis + HALF].array if axis + HALF in stored else 0.5 * (nodes[:-1] + nodes[1:])
+
+
 def _moved(field: FieldResult, name: str, axes: dict[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     values = field[name].values
     for position, axis in enumerate("xyz", start=1):
         half = axis + HALF in field.variables[name].dims
         nodes, halves = axes[axis]
+        if axis not in field.variables:
+            continue  # at the centres already
         if nodes.size == 1:
             values = _on_plane(values, position, nodes[0], halves) if half else values
         elif not half:

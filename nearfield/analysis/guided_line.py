@@ -43,6 +43,10 @@ class Line(ABC):
     def admittances(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(Y, Y') in S: I half a cell on and half a step later, over V, of a wave that goes on and one that returns."""
 
+    def inside(self, frequencies: np.ndarray) -> np.ndarray:
+        """The part of the mode's power that lies in the port's opening: all of a closed guide's."""
+        return np.ones(frequencies.size)
+
     def waves(
         self, voltage: np.ndarray, current: np.ndarray, frequencies: np.ndarray, cells: float
     ) -> tuple[np.ndarray, np.ndarray]:

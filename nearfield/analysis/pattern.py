@@ -9,13 +9,14 @@ import numpy as np
 
 from nearfield.analysis.cross_sections import CrossSections
 from nearfield.analysis.farfield import allowed_directions, far_fields, intensity
-from nearfield.analysis.network import power_decibels
 from nearfield.analysis.pattern_variables import pattern_variables, read_exterior, surface_difference, surface_pattern
 from nearfield.analysis.surface import Surface, read_surface
+from nearfield.entry.levels import power_decibels
 from nearfield.records.records import Variables
 
 if TYPE_CHECKING:
     import xarray
+    from matplotlib.axes import Axes
 
     from nearfield.records.records import Excitation
 
@@ -40,6 +41,22 @@ class FarFieldResult(CrossSections):
         """The recorded tangential fields and the grid about them."""
         return read_surface(self.variables, self.exterior.places)
 
+    def __repr__(self) -> str:
+        sizes = f"{self.frequencies.size} frequencies x {self.theta.size} theta x {self.phi.size} phi"
+        return f"<nearfield.FarFieldResult {sizes}{', per source' if self.normalised else ''}>"
+
+    def _repr_html_(self) -> str:
+        from nearfield.pictures.cuts import patterns
+        from nearfield.pictures.notebook import picture_and_table
+        from nearfield.pictures.style import quantity, signed
+
+        rows = {}
+        for each in patterns(self)[:12]:
+            theta, phi = np.degrees(each.direction)
+            peak = f"{signed(each.maximum, 2)} dBi at theta {theta:.0f}°, phi {phi:.0f}°"
+            rows[quantity(each.frequency, "Hz")] = peak
+        return picture_and_table("Far field", rows, self.plot)
+
     def _time_factor(self) -> np.ndarray:
         """cos(w dt/2), (frequency,)."""
         return self.surface.faces[0].time_factor
@@ -51,10 +68,40 @@ class FarFieldResult(CrossSections):
             return surface_pattern(self.variables)["amplitude_scale"].array
         return self.variables["amplitude_scale"].array
 
-    def towards(self, theta: np.ndarray, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """E_theta and E_phi (V s) at paired angles (rad), each (frequency, directions)."""
-        e_theta, e_phi = far_fields(self.surface, self.exterior, self.frequencies, theta, phi)
+    def towards(self, theta: np.ndarray, phi: np.ndarray, only: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """E_theta and E_phi (V s) at paired angles (rad), each (frequency, directions); of `only` one, others zero."""
+        e_theta, e_phi = far_fields(self.surface, self.exterior, self.frequencies, theta, phi, only)
         return e_theta * self._scale[:, None], e_phi * self._scale[:, None]
+
+    def directivity_towards(self, theta: np.ndarray, phi: np.ndarray, number: int) -> np.ndarray:
+        """Directivity at paired angles (rad) at frequency `number`, from the surface; NaN behind an infinite wall."""
+        theta, phi = np.broadcast_arrays(theta, phi)
+        found, there = np.full(theta.shape, np.nan), allowed_directions(theta, phi, self.exterior.walls)
+        fields = self.towards(theta[there], phi[there], number)
+        u = intensity(fields[0][number], fields[1][number], self.exterior.impedance)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found[there] = 4 * np.pi * u / self.variables["radiated_power"].array[number]
+        return found
+
+    def lobe_width(self, number: int) -> float:
+        """Angle (rad) of the narrowest lobe that a surface of this size can have at a frequency: wavelength over size.
+
+        Size is the diagonal of the box through which the fields were recorded; images in walls double it at most.
+        """
+        size = float(np.linalg.norm([np.ptp(line.nodes) for line in self.surface.lines]))
+        doubled = 2.0 if self.exterior.walls else 1.0
+        return 2 * np.pi / (float(self.exterior.wavenumber(self.frequencies)[number]) * size * doubled)
+
+    def plot(self, frequency: Any = None, ax: Axes | None = None) -> Any:
+        """Directivity in dBi: cuts in the E- and H-plane and a map, a row for each frequency (at most three).
+
+        frequency: one, in Hz or as "10 GHz". ax: polar or Cartesian axes, for the cuts alone. Returns the axes.
+        """
+        from nearfield.entry.quantities import FREQUENCY, Quantity
+        from nearfield.pictures.pattern import draw_pattern
+        from nearfield.pictures.style import shown
+
+        return shown(draw_pattern)(self, ax, None if frequency is None else Quantity(FREQUENCY).read(frequency))
 
     def _source(self) -> np.ndarray:
         return self.excitation.source(self.frequencies) if self.normalised else np.ones(self.frequencies.size)

@@ -169,7 +169,7 @@ def distinct(parts: Modes, band: tuple[float, float], smallest_q: float, steady:
 
 def mode_table(rows: list[tuple], factor: float, unit: str, origin: float) -> xarray.Dataset:
     """Modes as a Dataset; `factor` times the amplitude of an exponential is the signal's."""
-    import xarray
+    from nearfield.pictures.arrays import Modes
 
     frequency, decay, amplitude, rate_error, amplitude_error = (
         np.array([row[n] for row in rows], dtype=complex if n == 2 else float) for n in range(5)
@@ -185,4 +185,4 @@ def mode_table(rows: list[tuple], factor: float, unit: str, origin: float) -> xa
     }
     data = {name: ("mode", array, {"units": units}) for name, (array, _, units) in columns.items()}
     data |= {f"{name}_error": ("mode", error, {"units": units}) for name, (_, error, units) in columns.items()}
-    return xarray.Dataset(data, {"mode": np.arange(frequency.size)}, {"time_origin": origin})
+    return Modes(data, {"mode": np.arange(frequency.size)}, {"time_origin": origin})

@@ -57,7 +57,7 @@ def spectrum(signal: xarray.DataArray, frequencies: ArrayLike) -> xarray.DataArr
     >>> nf.spectrum(pulse, [0, 20e9]).shape
     (2,)
     """
-    import xarray
+    from nearfield.pictures.arrays import Recording
 
     if len(getattr(signal, "dims", ())) != 1 or signal.dims[0] not in signal.coords:
         given = getattr(signal, "dims", type(signal).__name__)
@@ -69,7 +69,7 @@ def spectrum(signal: xarray.DataArray, frequencies: ArrayLike) -> xarray.DataArr
     values = fourier_integral(signal[signal.dims[0]].values, signal.values, axis)
     attributes = {"units": f"{signal.attrs.get('units', '')} s".strip()}
     coordinates = {"frequency": ("frequency", axis, {"units": "Hz"})}
-    return xarray.DataArray(values, coordinates, ["frequency"], signal.name, attributes)
+    return Recording(values, coordinates, ["frequency"], signal.name, attributes)
 
 
 def _sum(time: np.ndarray, values: np.ndarray, frequencies: np.ndarray) -> np.ndarray:

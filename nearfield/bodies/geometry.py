@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, field_validator, model_validator
 
-from nearfield.bodies.layout import Layout
-from nearfield.bodies.mesh import Mesh
-from nearfield.bodies.revolved import Revolved
-from nearfield.bodies.shapes import Box, Cylinder, Polygon, Sheet, Solid, Sphere, Wire
-from nearfield.bodies.transforms import AnyTransform, transformed
+from nearfield.bodies.combined import AnyBody, Combined, Difference, simple_shapes
+from nearfield.bodies.shapes import Solid, Wire
+from nearfield.bodies.transforms import AnyTransform, Rotate, transformed
 from nearfield.bodies.voxels import Voxels
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Several, shown
@@ -22,9 +20,7 @@ from nearfield.entry.schema import Schema
 from nearfield.media.materials import MEDIA_WORDS, Medium, from_library
 from nearfield.media.surface_media import AnyMaterial, Conductor, ResistiveSheet, surface_medium
 
-Shape = Annotated[
-    Box | Sphere | Cylinder | Sheet | Wire | Polygon | Revolved | Mesh | Layout | Voxels, Field(discriminator="kind")
-]
+Shape = AnyBody
 
 
 def _medium(value: Any) -> Any:
@@ -52,7 +48,8 @@ class Structure(Schema):
     """
 
     shape: Shape
-    """A Box, Sphere, Cylinder, Sheet, Wire, Polygon, Revolved, Mesh, Layout or Voxels."""
+    """A Box, Sphere, Cylinder, Sheet, Wire, Polygon, Revolved, Mesh, Layout or Voxels; or a Union, Difference or
+    Transformed of such, which becomes structures of simple shapes."""
     medium: Annotated[
         Medium | ResistiveSheet | Conductor | str | dict[int, Medium | Conductor | str], BeforeValidator(_medium)
     ]
@@ -74,32 +71,61 @@ class Structure(Schema):
             if not isinstance(self.shape, Voxels):
                 raise ValueError(f"a {self.shape.kind} has one medium; a table by numbers is for a shape of voxels")
             self.shape._refuse_unnamed(self.medium)
-        if wrong := unsuited(self.shape, self.medium):
+        if not self._divides and (wrong := unsuited(self.shape, self.medium)):
             raise ValueError(wrong)
-        if self.transforms:
+        if self.transforms or self._divides:
             self._copies  # noqa: B018 (made and checked)
         return self
 
-    def parts(self) -> tuple[Structure, ...]:
-        """One structure for each medium and copy: itself, a voxel model's parts by its table, what transforms make."""
-        copies = self._copies if self.transforms else (self,)
+    def parts(self, media: Mapping[str, Any] | None = None) -> tuple[Structure, ...]:
+        """One structure for each medium and copy: itself, a voxel model's parts by its table, what transforms make.
+
+        `media`: those that names stand for. An anisotropic one turns with its body. ValueError: its axes leave those of
+        the grid.
+        """
+        named = (media or {}).get(self.medium) if isinstance(self.medium, str) else None
+        if isinstance(named, Medium) and turned_medium(named, self.transforms) != named:
+            medium = named.model_copy(update={"name": named.name or self.medium})
+            return Structure(self.shape, medium, self.name, self.transforms).parts()
+        copies = self._copies if self.transforms or self._divides else (self,)
         return tuple(part for copy in copies for part in copy._by_medium())
 
     @cached_property
     def _copies(self) -> tuple[Structure, ...]:
-        """The structures that the transforms make."""
-        shapes = transformed(self.shape, self.transforms)
+        """The structures that the transforms make, and that a combined shape consists of."""
+        shapes = [copy for part in simple_shapes(self.shape) for copy in transformed(part, self.transforms)]
+        medium = turned_medium(self.medium, self.transforms)
         single = len(shapes) == 1 or self.name is None
         return tuple(
-            Structure(shape=shape, medium=self.medium, name=self.name if single else f"{self.name} {number}")
+            Structure(shape=shape, medium=medium, name=self.name if single else f"{self.name} {number}")
             for number, shape in enumerate(shapes, 1)
         )
+
+    @property
+    def _divides(self) -> bool:
+        """Whether its shape consists of others."""
+        return isinstance(self.shape, Combined) and not any(part is self.shape for part in self.shape._simple)
+
+    @property
+    def _turns(self) -> bool:
+        """Whether what its medium's name stands for may turn with it."""
+        named = isinstance(self.medium, str) and self.medium not in MEDIA_WORDS
+        return named and any(isinstance(each, Rotate) for each in self.transforms)
 
     def _by_medium(self) -> tuple[Structure, ...]:
         if not isinstance(self.medium, dict) or not isinstance(self.shape, Voxels):
             return (self,)
         name, parts = self.name or self.shape.kind, self.shape._by_number(self.medium)
         return tuple(Structure(shape=shape, medium=medium, name=f"{name}: {number}") for number, shape, medium in parts)
+
+
+def turned_medium(medium: Any, transforms: Sequence[Any]) -> Any:
+    """A medium, or a table of media, turned with its body. ValueError: its axes would leave those of the grid."""
+    if isinstance(medium, dict):
+        return {number: turned_medium(each, transforms) for number, each in medium.items()}
+    for turn in transforms if isinstance(medium, Medium) and medium.anisotropic else ():
+        medium = medium._turned(turn._matrix()) if isinstance(turn, Rotate) else medium
+    return medium
 
 
 @dataclass(frozen=True)
@@ -161,6 +187,11 @@ def unsuited(shape: Solid, medium: Any) -> str | None:
         return (
             f"a {shape.kind} cannot be a resistive sheet, which has no thickness; give a Sheet, or a flat Polygon or "
             "Layout (lower equal to upper), and a solid a Medium with a conductivity"
+        )
+    if isinstance(medium, ResistiveSheet) and isinstance(shape, Difference):
+        return (
+            "a resistive sheet is a Sheet, Polygon or Layout, and out of a Sheet rectangles alone can be cut; draw its "
+            "outline as a Polygon"
         )
     if isinstance(medium, Conductor) and wire:
         return 'a wire along edges has no surface to have an impedance; give "pec", or a Cylinder two cells thick'

@@ -14,25 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import model_validator
 
+from nearfield.bodies.points import axes_moved, shifted
 from nearfield.entry.quantities import Length, Position, PositiveLength, Read, Several
 from nearfield.entry.schema import Schema, tag
 from nearfield.entry.triples import Point, triple
 
 Axis = Literal["x", "y", "z"]
 AT_ONCE = 20_000  # pairs of points and sides in a batch, so that they stay in a cache
-
-
-def shifted(point: Sequence[Any], by: Sequence[float]) -> tuple[Any, ...]:
-    """A point, or each of several points, moved by a vector (m)."""
-    if isinstance(point[0], tuple):
-        return tuple(shifted(each, by) for each in point)
-    return tuple(float(value + step) for value, step in zip(point, by))
-
-
-def axes_moved(start: Point, end: Point) -> int:
-    """Along how many axes two points differ."""
-    moved = np.abs(np.subtract(end, start))
-    return int((moved > 1e-9 * moved.max()).sum())
 
 
 class Solid(Schema):
@@ -61,6 +49,17 @@ class Solid(Schema):
 
     def _inside(self, x: Any, y: Any, z: Any) -> np.ndarray:
         return self._signed_distance(x, y, z) <= 0.0
+
+    _combinations: ClassVar[dict[str, Any]] = {}
+    """Bodies made of others, by their kind; combined.py enters them."""
+
+    def __or__(self, other: Solid) -> Solid:
+        """Both as one body, a `Union`."""
+        return self._combinations["union"]([self, other])
+
+    def __sub__(self, other: Solid) -> Solid:
+        """The body without the other one, a `Difference`."""
+        return self._combinations["difference"](self, [other])
 
     def _constant_along(self, axis: int) -> bool:
         """Whether the shape is an extrusion along the axis, with flat ends at its bounds."""

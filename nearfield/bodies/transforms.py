@@ -16,6 +16,7 @@ from nearfield.bodies.revolved import Revolved
 from nearfield.bodies.shapes import Axis, Box, Cylinder, Polygon, Sheet, Solid, Sphere, Wire
 from nearfield.entry.quantities import Angle, Length, Position, Read, Whole, three
 from nearfield.entry.schema import Schema, tag
+from nearfield.entry.triples import triple
 
 Copies = Annotated[Whole, Field(ge=1, le=10_000)]
 EXACT = 1e-12  # parts of a turned axis below which it lies along an axis of the grid
@@ -53,8 +54,11 @@ class Rotate(Schema):
     """A point of the line (m)."""
 
     def _applied(self, shape: Any) -> list[Any]:
-        angles = tuple(self.angle if axis == self.axis else 0.0 for axis in "xyz")
-        return mapped(shape, turned(angles), np.array(self.about))  # type: ignore[arg-type]
+        return mapped(shape, self._matrix(), np.array(self.about))
+
+    def _matrix(self) -> np.ndarray:
+        angles = triple(self.angle if axis == self.axis else 0.0 for axis in "xyz")
+        return turned(angles)
 
 
 class Mirror(Schema):
@@ -122,6 +126,8 @@ def mapped(shape: Any, matrix: np.ndarray, centre: np.ndarray) -> list[Any]:
     def place(point: Any) -> list[float]:
         return exact(matrix @ (np.asarray(point, dtype=float) - centre) + centre)
 
+    if shape.kind == "difference":
+        return shape._mapped(matrix, centre)
     match shape:
         case Sphere():
             return [Sphere(place(shape.center), shape.radius)]

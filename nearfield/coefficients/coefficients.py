@@ -20,7 +20,7 @@ from nearfield.bodies.geometry import FilledShape
 from nearfield.coefficients.contrasts import contrasts
 from nearfield.coefficients.dispersion import Dispersion
 from nearfield.coefficients.edge_loads import EdgeLoad, EdgeLoads
-from nearfield.coefficients.media_means import METAL, PROPERTIES, MediaMeans
+from nearfield.coefficients.media_means import METAL, Columns, MediaMeans
 from nearfield.coefficients.stability import lowest_index
 from nearfield.coefficients.window_coefficients import Ingredients, Surface, WindowCoefficients
 from nearfield.entry.constants import VACUUM_SPEED
@@ -69,7 +69,8 @@ class Coefficients:
         self.metal = GridMetal(grid, boundaries, self._bodies, metal == "conformal", light, gaps)
         surfaces: list[Surface] = [*sheet_surfaces(grid, self._interior, self._bodies)]
         surfaces += self.metal.surfaces(fit_band(*band, time_step))
-        self._dispersion = Dispersion(media, time_step, first=len(PROPERTIES), surfaces=surfaces)
+        self._columns = Columns(media)
+        self._dispersion = Dispersion(media, time_step, first=self._columns.count, surfaces=surfaces)
         self.means = self._means(band, averaging)
         found = self.metal.chains, self.metal.slanting
         wires = ThinWires(grid, *found, gaps, self.metal.holds) if any(found) else None
@@ -89,11 +90,12 @@ class Coefficients:
             elif number in self.metal.followed:
                 painted.append((body.shape, METAL))
         told_apart = contrasts(distinct, self._dispersion.of_media, band, self.time_step)
-        return MediaMeans(self.grid, self._interior, painted, np.array(rows), told_apart, averaging)
+        table = np.array(rows)
+        return MediaMeans(self.grid, self._interior, painted, table, self._columns, told_apart, averaging)
 
     def _row(self, medium: Medium) -> list[float]:
         """The row of a medium in the table."""
-        return [*(getattr(medium, name) for name in PROPERTIES), *self._dispersion.row(medium)]
+        return [*self._columns.row(medium), *self._dispersion.row(medium)]
 
     @property
     def pole_media(self) -> list[PoleMedium]:
@@ -124,6 +126,7 @@ class Coefficients:
         """
         low, high = lower or (0, 0, 0), upper or self.active
         window = pair((low[other], high[other]) for other in next_axes(axis))
+        self.means.forget()
         start, signature = low[axis], self.ingredients.signature(axis, low[axis])
         for plane in range(low[axis] + 1, high[axis] + 1):
             following = self.ingredients.signature(axis, plane) if plane < high[axis] else ()
@@ -131,6 +134,7 @@ class Coefficients:
                 first, last = start - low[axis], plane - low[axis]
                 yield PlaneCoefficients(first, last, *self.window(axis, start, window).plane())
                 start, signature = plane, following
+        self.means.forget()
 
     def _dense_planes(self) -> Iterator[WindowCoefficients]:
         """All planes across x."""

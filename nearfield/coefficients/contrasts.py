@@ -1,4 +1,4 @@
-"""The contrast between media where they meet, for E and for H: how they answer over the band of the excitations."""
+"""The contrast between media where they meet, for each component: how they answer over the excitations' band."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 
 from nearfield.coefficients.dispersion import Kind
 from nearfield.coefficients.interfaces import Contrast
-from nearfield.media.materials import Medium
-from nearfield.metal.patches import pair
+from nearfield.media.materials import NAMES, Medium
 from nearfield.metal.skin_fit import limited_band
 
 LOOKED_AT = 64  # frequencies of the band at which media are compared
@@ -18,10 +17,19 @@ DIPS = np.array([0.5, 1.0, 2.0])  # widths above a resonance about which the per
 
 def contrasts(
     media: Sequence[Medium], kinds: Sequence[Kind], band: tuple[float, float], time_step: float
-) -> tuple[Contrast, Contrast]:
-    """For E and for H, given the distinct media, the poles among them, and a band (Hz; 0: all that a step resolves)."""
+) -> tuple[Contrast, ...]:
+    """For Ex ... Hz, given the distinct media, the poles among them, and a band (Hz; 0: all that a step resolves).
+
+    Where all media are isotropic, the three of E are one, and those of H.
+    """
     limits = limited_band(*band, time_step)
-    return pair(_contrast(media, kinds, magnetic, limits, time_step) for magnetic in (False, True))
+    axes = NAMES if any(medium.anisotropic for medium in media) else NAMES[:1]
+    found = []
+    for magnetic in (False, True):
+        for axis in axes:
+            seen = [medium.along(axis) for medium in media]
+            found += [_contrast(seen, kinds, magnetic, limits, time_step)] * (3 // len(axes))
+    return tuple(found)
 
 
 def _contrast(

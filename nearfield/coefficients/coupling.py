@@ -210,7 +210,8 @@ def _shape(plan: Plan) -> tuple[int, ...]:
 def _driven(plan: Plan) -> np.ndarray:
     """The numbers of the edges that something else acts on."""
     found = [np.zeros(0, dtype=np.int64)]
-    acting: list[Any] = [term for term in plan.terms if not term.recorded and not is_magnetic(term.component)]
+    electric = (term for term in plan.terms if not term.recorded and not is_magnetic(term.component))
+    acting: list[Any] = [drawn for drawn in (term.drawn() for term in electric) if drawn]
     for term in acting:
         index = np.broadcast_arrays(np.asarray(term.component) % 6, term.i, term.j, term.k)
         found.append(np.ravel_multi_index(tuple(index), _shape(plan)).ravel())

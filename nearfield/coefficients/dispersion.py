@@ -35,7 +35,7 @@ class Kind:
 
     def of(self, medium: Medium) -> bool:
         """Whether a medium has these poles."""
-        return medium._half(self.magnetic)[2] == self.poles
+        return medium._poles(self.magnetic) == self.poles
 
 
 class Dispersion:
@@ -48,7 +48,7 @@ class Dispersion:
         self.kinds: list[Kind] = []
         self.media: list[PoleMedium] = []
         for medium, magnetic in product(media, (False, True)):
-            poles = medium._half(magnetic)[2]
+            poles = medium._poles(magnetic)
             if poles and not any(kind.magnetic == magnetic and kind.poles == poles for kind in self.kinds):
                 self._add(magnetic, poles, time_step, first + len(self.kinds))
         self.of_media = list(self.kinds)

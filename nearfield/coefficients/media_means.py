@@ -4,7 +4,8 @@ About an E edge that is the arithmetic mean over its dual face and, for eps_r, t
 edge, so that both a boundary along the edge and one across it keep what is continuous there; of conductivities the
 arithmetic mean over all of that space. About an H face likewise, with the dual edge through it. Media with poles lend
 all they have by the weights of that series, and where curved and slanting surfaces cross that space the interface's
-normal weighs all media (interfaces.py), unless averaging is "volume". What conformal metal takes of the space does not
+normal weighs all media (interfaces.py), unless averaging is "volume". Constants that differ along x, y and z count for
+each component by their own: each has a column. What conformal metal takes of the space does not
 count.
 """
 
@@ -18,17 +19,37 @@ from nearfield.bodies.shapes import Solid
 from nearfield.coefficients.interfaces import Contrast
 from nearfield.coefficients.subcells import CutAxis, Painter
 from nearfield.grid.yee import YeeGrid
+from nearfield.media.materials import CONSTANTS, Medium, along_axes
 
-PROPERTIES = ("permittivity", "permeability", "conductivity", "magnetic_conductivity")  # first columns of the table
 PERMITTIVITY, PERMEABILITY, CONDUCTIVITY, MAGNETIC_CONDUCTIVITY = range(4)
 METAL = -1  # instead of a medium's row
+
+
+class Columns:
+    """Where the table of some media has their constants: in four columns, and two more for each that differs along x, y
+    and z, of which its first column is then that along x."""
+
+    def __init__(self, media: Sequence[Medium]) -> None:
+        split = [any(isinstance(getattr(medium, name), tuple) for medium in media) for name in CONSTANTS]
+        places = ((number, axis) for number, along in enumerate(split) for axis in (1, 2) if along)
+        self._along = {place: len(CONSTANTS) + more for more, place in enumerate(places)}
+        self.count = len(CONSTANTS) + len(self._along)
+
+    def at(self, component: int, column: int) -> int:
+        """The column of a constant, or what else the column is, for a component."""
+        return self._along.get((column, component % 3), column)
+
+    def row(self, medium: Medium) -> list[float]:
+        """The constants of a medium."""
+        along = [along_axes(getattr(medium, name)) for name in CONSTANTS]
+        return [constant[0] for constant in along] + [along[number][axis] for number, axis in self._along]
 
 
 class MediaMeans:
     """Bodies painted one over the other; means of their properties: plane_means.py.
 
     `table`: (media, properties), the background first; `painted`: bodies with the row of their medium, or `METAL`;
-    `contrasts`: for E edges and for H faces, whose sizes and mixes are columns of the table from `first_size` on.
+    `contrasts`: by component, whose sizes and mixes are columns of the table (`sizes_of`).
     `pierced`: conformal metal takes space; in `weighted` it is the last medium, the last column the share of the rest.
     """
 
@@ -38,11 +59,15 @@ class MediaMeans:
         interior,
         painted: Sequence[tuple[Solid, int]],
         table: np.ndarray,
-        contrasts: tuple[Contrast, Contrast],
+        columns: Columns,
+        contrasts: Sequence[Contrast],
         averaging: str,
     ) -> None:
-        self.grid, self.contrasts, self.averaging, self.first_size = grid, contrasts, averaging, table.shape[1]
-        self.table = table = np.column_stack([table, *(part for own in contrasts for part in (own.sizes, own.mixes))])
+        self.grid, self.columns, self.contrasts, self.averaging = grid, columns, contrasts, averaging
+        distinct = list({id(own): own for own in contrasts}.values())
+        numbers = [next(n for n, own in enumerate(distinct) if own is each) for each in contrasts]
+        self.sizes_of = [table.shape[1] + 2 * number for number in numbers]  # by component
+        self.table = table = np.column_stack([table, *(part for own in distinct for part in (own.sizes, own.mixes))])
         self.pierced = len(table) > 1 and any(row == METAL for _, row in painted)
         drawn = [(shape, row % (len(table) + 1)) for shape, row in painted if row != METAL or self.pierced]
         self.weighted = table
@@ -51,7 +76,8 @@ class MediaMeans:
         faces = [[face for shape, _ in drawn for face in shape._faces(a)] for a in range(3)]
         self.cuts = [CutAxis(grid, a, interior[a], faces[a]) for a in range(3)]
         self.painters = [Painter(self.cuts, drawn, len(self.weighted), a) for a in range(3)]
-        keeps_nothing = ~contrasts[0].remembers & (table[:, CONDUCTIVITY] == 0.0)
+        lossy = [table[:, columns.at(axis, CONDUCTIVITY)] != 0.0 for axis in range(3)]
+        keeps_nothing = ~(contrasts[0].remembers | np.logical_or.reduce(lossy))
         self.keeps_nothing = keeps_nothing.astype(float)  # 1.0 of media with neither conductivity nor poles of E
 
     def signature(self, axis: int, plane: int) -> tuple:
@@ -65,9 +91,14 @@ class MediaMeans:
             return tuple(zip(media, cut.length[pieces.start : pieces.stop].tolist()))
         return media[:1]
 
+    def forget(self) -> None:
+        """Let go of what was drawn of planes, which takes some hundreds of bytes a cell of one."""
+        for painter in self.painters:
+            painter.forget()
+
     def mixes(self, component: int) -> bool:
         """Whether media with poles may be mixed by what they lend."""
-        return self.averaging != "volume" and self.contrasts[component >= 3].mixes.max() > 0.0
+        return self.averaging != "volume" and self.contrasts[component].mixes.max() > 0.0
 
     def slanting_nodes(self) -> list[tuple[int, int]]:
         """Ranges of nodes along each axis within which all surfaces lie that do not follow the axes."""

@@ -45,30 +45,30 @@ class PlaneMeans:
 
     def mean(self, component: int, column: int) -> Values:
         """Mean of one property about the samples of a component."""
-        own, series = self._media.table[:, column], column in (PERMITTIVITY, PERMEABILITY)
+        series, column = column in (PERMITTIVITY, PERMEABILITY), self._media.columns.at(component, column)
+        own = self._media.table[:, column]
         alike = series and not self._media.mixes(component)
         if np.ptp(own) == 0.0 and (alike or own[0] == 0.0):
             return float(own[0])
-        found = self._straight(component, column)
+        found = self._straight(component, column, series)
         aslant = self._once(("aslant", component), self._aslant, component)
         if aslant is not None:
             found = np.array(np.broadcast_to(found, shape_of(self._window)))
             found[aslant.at] = aslant.relative if series else (aslant.media * own).sum(axis=1)
         return found
 
-    def _straight(self, component: int, column: int) -> Values:
+    def _straight(self, component: int, column: int, series: bool) -> Values:
         """The mean where surfaces lie along or across the axes."""
         across, behind = self._across(component, column), self._once(("series", component), self._in_series, component)
-        plain = self._plain(component, column, across)
+        plain = self._plain(component, column, across, series)
         if behind is None:
             return plain
         apart, total, shares = behind
         lent = [(length, value * (share * share)) for (length, value), share in zip(across, shares)]
         return np.where(apart, total * self._along(component, lent), plain)
 
-    def _plain(self, component: int, column: int, across: Slices) -> Values:
+    def _plain(self, component: int, column: int, across: Slices, series: bool) -> Values:
         """The mean of media without poles, given the means over slices across the samples' axis."""
-        series = column in (PERMITTIVITY, PERMEABILITY)
         if not self._media.pierced:
             return self._along(component, across, series)
         free = self._across(component, self._media.weighted.shape[1] - 1)
@@ -83,7 +83,7 @@ class PlaneMeans:
         order (interfaces.py) total times the mean of what their slices have times the shares; None where nowhere."""
         if not self._media.mixes(component):
             return None
-        first = self._media.first_size + 2 * (component >= 3)
+        first = self._media.sizes_of[component]
         sizes, mixes = (self._across(component, column) for column in (first, first + 1))
         free: Slices = [(length, 1.0) for length, _ in sizes]
         if self._media.pierced:
@@ -137,7 +137,7 @@ class PlaneMeans:
     def _aslant(self, component: int) -> Weights | None:
         """Weights of media at the samples next to curved and slanting surfaces; None where there are none."""
         own, magnetic, averaging = component % 3, component >= 3, self._media.averaging
-        contrast = self._media.contrasts[magnetic]
+        contrast = self._media.contrasts[component]
         if averaging == "volume":
             return None
         crossed = self._crossed([(a == own) == magnetic for a in range(3)], contrast)
@@ -146,7 +146,8 @@ class PlaneMeans:
         thin = np.full(len(crossed.parts), True)
         if averaging == "tensor" and not magnetic:
             thin = crossed.parts @ self._media.keeps_nothing < ALL
-        return weigh(crossed, own, self._media.table[:, PERMEABILITY if magnetic else PERMITTIVITY], contrast, thin)
+        column = self._media.columns.at(component, PERMEABILITY if magnetic else PERMITTIVITY)
+        return weigh(crossed, own, self._media.table[:, column], contrast, thin)
 
     def at_nodes(self) -> NodeTensors | None:
         """The off-diagonal part of 1/eps about nodes that a slanting surface of media without loss or poles is next to;

@@ -13,7 +13,7 @@ import numpy as np
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import quantity
-from nearfield.media.materials import Medium, response
+from nearfield.media.materials import NAMES, Medium, along_axes, response
 from nearfield.media.poles import AnyPole
 
 ROUNDING = 1e-7  # gain over the size of the response that rounded digits of published numbers may make
@@ -28,12 +28,17 @@ def lowest_index(media: Iterable[Medium]) -> float:
     Of dispersive media that at infinite frequency, which is what bounds the time step (stability.py).
     """
     media = list(media)
-    least = min(medium.permittivity for medium in media) * min(medium.permeability for medium in media)
+    permittivity = min(min(along_axes(medium.permittivity)) for medium in media)
+    least = permittivity * min(min(along_axes(medium.permeability)) for medium in media)
     return min(1.0, least**0.5)
 
 
 def refuse_active(name: str, medium: Medium) -> None:
     """Refuse a medium that gives energy to some field."""
+    if medium.anisotropic:
+        for axis in NAMES if medium.dispersive else ():
+            refuse_active(f"{name}, along {axis}", medium.along(axis))
+        return
     for what, magnetic in (("permittivity", False), ("permeability", True)):
         instant, loss, poles = medium._half(magnetic)
         found = gain(poles, instant, loss)

@@ -20,7 +20,8 @@ from nearfield.metal.patches import Window, next_axes, shape_of, spread
 
 SAMPLES = 4  # points along each edge of a piece that a curved surface crosses
 BATCH = 20_000  # crossed pieces sampled at a time
-CACHED = 8  # layers of pieces in memory
+CACHED = 8  # layers of pieces in memory ...
+CACHED_OF_WINDOW = 4  # ... and of one window: a plane and the next need three or four
 
 
 class Groups(NamedTuple):
@@ -189,10 +190,15 @@ class Painter:
         signature = self.signature(piece)
         key = signature, window
         if key not in self._kept:
-            if len(self._kept) >= CACHED:
-                self._kept.pop(next(iter(self._kept)))
+            alike = [each for each in self._kept if each[1] == window]
+            if len(alike) >= CACHED_OF_WINDOW or len(self._kept) >= CACHED:
+                self._kept.pop(alike[0] if len(alike) >= CACHED_OF_WINDOW else next(iter(self._kept)))
             self._kept[key] = self._paint(signature[0], piece, window)
         return self._kept[key]
+
+    def forget(self) -> None:
+        """Let go of the layers in memory."""
+        self._kept.clear()
 
     def _paint(self, present: tuple[int, ...], piece: int, window: Window) -> Layer:
         nothing = np.empty((0, self.media)), np.empty((0, 3, 2, self.media))

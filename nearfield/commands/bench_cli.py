@@ -33,13 +33,14 @@ def box(
     halo_depth: options.HaloDepth = None,
     overlap: options.Overlap = "auto",
     patience: options.Patience = options.LIMIT,
+    speeds: options.Speeds = None,
     as_json: options.Json = False,
 ) -> int:
     """Time an empty cube with a point current in the middle."""
     from nearfield.commands.bench import measure_box
 
     how = {"threads": threads, "schedule": schedule.value, "precision": precision.value, "tiling": tiles}
-    spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap, patience)
+    spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap, patience, speeds)
     return measure_box(as_json, cells, boundary.value, steps=steps, parallel=spread, engine=engine or "auto", **how)
 
 
@@ -56,14 +57,19 @@ def bench_model(
     halo_depth: options.HaloDepth = None,
     overlap: options.Overlap = "auto",
     patience: options.Patience = options.LIMIT,
+    speeds: options.Speeds = None,
     given: options.Set = None,
     as_json: options.Json = False,
 ) -> int:
     """Time the steps of a model; nothing is written."""
     from nearfield.commands.bench import measure_model
 
-    spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap, patience)
+    spread = options.on_ranks(ranks, domains, bind, memory, halo_depth, overlap, patience, speeds)
     return measure_model(as_json, model, steps, threads, tiles, spread, settings_of(given))
+
+
+POLICIES = "Policies, as first-touch,interleave,off; left out, the one that goes with each scheme."
+HOSTS = "File with a host's name on each line: 1, 2, 4, ... and all of them are timed; --ranks are of each host."
 
 
 @bench.command()
@@ -76,14 +82,16 @@ def scaling(
     bind: Annotated[str | None, Option(help="Schemes, as node,core; left out, all that differ.")] = None,
     ranks: Annotated[str | None, Option(help="As 1,2,4; left out, up to one more than cores.")] = None,
     threads: Annotated[str | None, Option(help="Of a rank, as 1,2; left out, 1 and as many as cores.")] = None,
+    memory: Annotated[str | None, Option(help=POLICIES)] = None,
+    hosts: Annotated[Path | None, Option(help=HOSTS)] = None,
     profile: options.Profile = None,
     plot: Annotated[Path | None, Option(help="Draw it too, into this .png.")] = None,
     as_json: options.Json = False,
 ) -> int:
-    """Time binding schemes x ranks x threads, each point in a process of its own, beside the predicted rates."""
+    """Time hosts x binding schemes x memory policies x ranks x threads, each point alone, beside predicted rates."""
     from nearfield.commands.scaling import Request, measure_scaling
 
-    request = Request(cells, steps, rounds, case, antenna, bind, ranks, threads, profile)
+    request = Request(cells, steps, rounds, case, antenna, bind, ranks, threads, profile, memory, hosts)
     return measure_scaling(request, plot, as_json)
 
 

@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.analysis.network import decibels, dips
+from nearfield.analysis.network import dips
 from nearfield.commands.console import CODE_OF_STATUS, console, output_folder
-from nearfield.commands.run import RESULT_NAME, readable, run_into, summary_of, write_files
+from nearfield.commands.run import RESULT_NAME, readable, run_into, summary_of
 from nearfield.commands.tables import columns
 from nearfield.entry.attempts import Attempts
 from nearfield.entry.errors import ModelError
+from nearfield.entry.levels import decibels
 from nearfield.entry.wording import uncertain
 from nearfield.model_file import load
+from nearfield.report.show import write_files
 from nearfield.run.options import RunOptions
 
 if TYPE_CHECKING:
     from nearfield.results import Result
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "patch_antenna.toml"
-CONVERGENCE = EXAMPLE.parent / "results" / "patch_antenna_convergence.json"  # what `nearfield converge --json` printed
+CONVERGENCE = EXAMPLE.parent / "results" / "patch_antenna_convergence.json"  # of the script of that name
 PORT = "feed"
 MAIN_DIP, TOLERANCE = 7.5e9, 0.15e9  # Hz; Sheen et al., IEEE Trans. MTT 38, 849 (1990)
 MAIN_BAND = 5e9, 9e9  # Hz, where the main dip is looked for
@@ -46,7 +48,7 @@ def run_demo(output: Path | None, threads: int | None, as_json: bool) -> int:
     if not EXAMPLE.exists():
         raise ModelError(
             f"the demo's model {EXAMPLE} is missing: it is part of the source repository, not of an installed package. "
-            "Run the demo in a clone, or start from `nearfield new patch`"
+            "Run the demo in a clone, or start from `nearfield new patch` (docs/first-hour.md)"
         )
     simulation = load(EXAMPLE)
     folder = output_folder(EXAMPLE, output)
@@ -90,11 +92,12 @@ def converged() -> list[Row]:
     """What finer grids said of the main dip: these cells are coarse, and the number on the screen is theirs."""
     if not CONVERGENCE.exists():
         return []
-    known = json.loads(CONVERGENCE.read_text(encoding="utf-8"))
+    file = json.loads(CONVERGENCE.read_text(encoding="utf-8"))
+    known = file["values"]
     stated = uncertain(known["value"], known["uncertainty"], known["unit"])
     finer = ", ".join(f"{run['value'] / 1e9:.3f} at 1/{run['refinement']:g}" for run in known["runs"][1:])
     return [
-        Row(f"main dip with finer cells, at commit {known['commit']}", "", f"{finer} GHz", None),
+        Row(f"main dip with finer cells, at commit {file['commit']}", "", f"{finer} GHz", None),
         Row("main dip at cells of no size, as they say", "7.5 GHz +- 0.15", stated, None),
     ]
 

@@ -2,54 +2,189 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from nearfield.commands.console import print_answer
-from nearfield.commands.element_fields import field_of_monitor, monitor_named
+from nearfield.commands.element_fields import QUANTITIES, field_of_monitor, monitor_named, times_of
+from nearfield.commands.streams import write
 from nearfield.commands.tables import rows
-from nearfield.dissipation.elements import Elements, elements
+from nearfield.dissipation.elements import CHUNK, Request, analysed
+from nearfield.dissipation.grids import periods_of
+from nearfield.dissipation.labelled import closed_lines
+from nearfield.dissipation.memory import Keeper, bytes_of
+from nearfield.dissipation.partition import Elements
 from nearfield.dissipation.reading import read_field
+from nearfield.dissipation.storing import save
 from nearfield.entry.errors import ModelError
+from nearfield.entry.whole_file import write_whole
 from nearfield.entry.wording import counted
+from nearfield.machine.schedule import counted as counted_blocks
+from nearfield.machine.transport import world
+from nearfield.pictures.style import png_bytes
+
+Given = tuple[Mapping[str, np.ndarray], Mapping[str, str], bool]
 
 
-def find_elements(
-    given: str,
-    spacing: str | None,
-    periodic: str,
-    method: str,
-    quantity: str | None,
-    at: float | None,
-    output: Path | None,
-    threads: int | None,
-    as_json: bool,
-) -> int:
+@dataclass(frozen=True)
+class Wish:
+    """What the command line asks for."""
+
+    field: str
+    spacing: str | None
+    periodic: str
+    method: str
+    quantity: str | None
+    at: str | None
+    persistence: str | None
+    output: Path | None
+    plots: Path | None
+    trajectories: int | None
+    along: str | None
+    threads: int | None
+    memory: str | None = None
+    scratch: Path | None = None
+    chunk: int = CHUNK
+    arc_length: str | None = None
+
+
+def find_elements(wish: Wish, as_json: bool) -> int:
     """Read the field, find its elements, print their numbers and means."""
-    distances: Sequence[float | np.ndarray] | None
-    if monitor := monitor_named(given):
-        if spacing is not None:
-            raise ModelError(f"--spacing {spacing}: the grid of a run's monitor is in its result; leave it out")
-        field, distances, what = field_of_monitor(*monitor, quantity, at, periodic)
-        label = f"{given}, {what}"
-    elif quantity is not None or at is not None:
-        raise ModelError(f"--quantity and --at choose from a run's monitor, RESULT:MONITOR; {given} is none")
-    else:
-        field, distances, label = read_field(given), spacings(spacing, given), given
-    found = elements(field, 1.0 if distances is None else distances, periodic, method, threads)
-    answer = found.summary() | ({} if output is None else {"output": str(found.save(output))})
+    refuse_unused(wish)
+    beside = Path() if wish.output is None else wish.output.parent
+    with ExitStack() as stack:
+        keeper = Keeper(stack, wish.method, beside, wish.scratch, bytes_of(wish.memory), world())
+        return analyse(wish, keeper, as_json)
+
+
+def analyse(wish: Wish, keeper: Keeper, as_json: bool) -> int:
+    """The same with the field where `keeper` puts it; all ranks analyse, the first one writes."""
+    field, distances, facts = field_of_wish(wish, keeper)
+    others = {name: read_field(f"{wish.field.rpartition(':')[0]}:{name}").values for name in names_of(wish.along)}
+    scale = 1.0 if distances is None else distances
+    request = Request(scale, wish.periodic, wish.method, wish.threads, wish.persistence, wish.chunk)
+    found = analysed(field, request, keeper.place)
+    if keeper.ranks.rank:
+        keeper.ranks.from_root(None)
+        return 0
+    code = tell(wish, found, (others, facts, distances is None), keeper, as_json)
+    keeper.ranks.from_root(None)  # others wait, so that one that fails is not taken for a success
+    return code
+
+
+def tell(wish: Wish, found: Elements, given: Given, keeper: Keeper, as_json: bool) -> int:
+    """Write what was wished for and print the answer. `given`: fields for lines, facts, whether lengths are cells."""
+    others, facts, in_cells = given
+    answer = found.summary()
+    if wish.output is not None:
+        lines = None if wish.trajectories is None else found.trajectories(wish.trajectories, others, wish.threads)
+        arcs = None if wish.arc_length is None else found.arc_length(lines_of(wish.arc_length), wish.threads)
+        answer["output"] = str(save(found, wish.output, facts, lines, arcs))
+        answer |= {} if arcs is None else arcs.attrs
+        if lines is not None:
+            answer["lines_that_end_elsewhere"] = lines.attrs["lines_that_end_elsewhere"]
+    if wish.plots is not None:
+        answer["plots"] = [str(path) for path in draw(found, wish.plots)]
     answer |= {
-        "field": label,
+        "field": facts["source"],
         "shape": found.labels.shape,
         "spacing": found.spacing,
         "periodic": "".join(axis for axis, closed in zip("xyz", found.periodic) if closed),
         "method": found.method,
         "traced": found.traced,
         "unresolved": found.unresolved,
+        "persistence": found.persistence,
+        "simplified": found.simplified,
+        "ranks": keeper.ranks.size,
+        "schedule": counted_blocks(),
     }
-    return print_answer(as_json, answer, readable(label, found, distances is None), warnings(found))
+    remarks = warnings(found)
+    if keeper.remark:
+        answer["storage"] = keeper.remark
+        write(sys.stderr, keeper.remark)
+    return print_answer(as_json, answer, readable(facts["source"], found, in_cells), remarks)
+
+
+def refuse_unused(wish: Wish) -> None:
+    """Error: an option that needs another one, or a file of data sets."""
+    if wish.trajectories is not None and wish.output is None:
+        raise ModelError(f"--trajectories {wish.trajectories} are written to the file of --output; name it")
+    if wish.arc_length is not None and wish.output is None:
+        raise ModelError(f"--arc-length {wish.arc_length}: the lengths are written to the file of --output; name it")
+    if wish.arc_length is not None:
+        lines_of(wish.arc_length)
+    if wish.along is not None and wish.trajectories is None:
+        raise ModelError(f"--along {wish.along}: fields are interpolated along --trajectories; say how many")
+    if wish.along is not None and ":" not in wish.field:
+        raise ModelError(f"--along {wish.along} names data sets of the field's own HDF5 file; {wish.field} is none")
+
+
+def lines_of(given: str) -> int | None:
+    """Lines an element of `--arc-length 20`, None for `all`. Error: neither."""
+    if given == "all":
+        return None
+    if given.isdigit() and int(given) > 0:
+        return int(given)
+    raise ModelError(f"--arc-length {given}: give the number of lines an element, 1 or more, or all")
+
+
+def names_of(along: str | None) -> list[str]:
+    """Data sets of `--along A,B`."""
+    return [] if along is None else [name.strip() for name in along.split(",")]
+
+
+def field_of_wish(wish: Wish, keeper: Keeper) -> tuple[np.ndarray, Sequence[float | np.ndarray] | None, dict[str, str]]:
+    """The values, their spacing where one is known, and where they are from: `source`, `run` of a run's monitor."""
+    if monitor := monitor_named(wish.field):
+        if wish.spacing is not None:
+            raise ModelError(f"--spacing {wish.spacing}: the grid of a run's monitor is in its result; leave it out")
+        values, lines, what, run = field_of_monitor(*monitor, wish.quantity, wish.at, wish.periodic)
+        return keeper.take(values), lines, {"source": f"{wish.field}, {what}", "run": run}
+    first, last = times_of(wish.at)
+    if first != last:
+        raise ModelError(f"--at {wish.at}: means over times are of a run's snapshots, RESULT:MONITOR; give one time")
+    given = read_field(wish.field, first, wish.method, keeper.take)
+    values = part_of(given.values, wish.quantity, wish.field)
+    facts = {"source": wish.field if wish.quantity is None else f"{wish.quantity} of {wish.field}"}
+    if wish.spacing is not None or given.lines is None:
+        return values, spacings(wish.spacing, wish.field), facts
+    facts["source"] += ", spacing by the coordinates in the file"
+    return values, closed_lines(given.lines, periods_of(wish.periodic, values.ndim)), facts
+
+
+def part_of(values: np.ndarray, quantity: str | None, label: str) -> np.ndarray:
+    """The magnitude, real or imaginary part of complex values. Error: none is chosen; values that are real."""
+    if values.dtype.kind != "c":
+        if quantity is not None:
+            raise ModelError(
+                f"--quantity {quantity}: {label} holds real values, taken as they are; quantities choose from a run's "
+                f"monitor, RESULT:MONITOR: {QUANTITIES}"
+            )
+        return values
+    if quantity is None or quantity not in PARTS:
+        raise ModelError(f"{label} is complex, and only real values have maxima; say --quantity: {', '.join(PARTS)}")
+    return PARTS[quantity](values)
+
+
+PARTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"magnitude": np.abs, "real": np.real, "imaginary": np.imag}
+
+
+def draw(found: Elements, folder: Path) -> list[Path]:
+    """Write every picture as a PNG file into a folder. Error: it cannot be written."""
+    files = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, axes in found.plot.all().items():
+            files.append(folder / f"{name}.png")
+            write_whole(files[-1], png_bytes(axes.figure))
+    except OSError as error:
+        raise ModelError(f"{folder}: plots cannot be written there ({error}); choose another folder") from None
+    return files
 
 
 def spacings(given: str | None, field: str) -> Sequence[float | np.ndarray] | None:
@@ -74,7 +209,7 @@ def distance(word: str, field: str, given: str) -> float | np.ndarray:
                 "fields in HDF5 files, the data set with the coordinates of the axis"
             ) from None
     try:
-        return read_field(f"{file}:{word}")
+        return read_field(f"{file}:{word}").values
     except ModelError as error:
         raise ModelError(f"--spacing {given}: '{word}' is no number, and {error}") from None
 
@@ -97,9 +232,12 @@ def readable(given: str, found: Elements, in_cells: bool) -> str:
         "extrema": f"{len(found.maxima):,} maxima, {len(found.minima):,} minima",
         "mean length": f"{found.length.mean():.6g}{unit}",
         "mean difference": f"{found.difference.mean():.6g}",
+        "left out": f"{found.simplified:,} extrema of persistence below {found.persistence:.4g}",
         "points": f"{found.labels.size / len(found):.4g} an element",
         "rate": f"{found.points_per_second / 1e6:.3g} Mpoint/s, {found.seconds:.3g} s ({found.method})",
     }
+    if not found.persistence:
+        del lines["left out"]
     shape = " x ".join(map(str, found.labels.shape))
     closed = f"periodic along {', '.join(axes)}" if axes else "not periodic"
     return f"{given}: {shape} points, {closed}\n{rows(lines, 16)}"

@@ -76,7 +76,7 @@ def cluster(hardware: Hardware, nodes: int) -> dict[str, str]:
             else {"Memory limit": f"{size(limit.limit)} of its control group, {size(limit.free)} left"}
         ),
         "Operating system": known.system or "unknown",
-        "Network": ", ".join(known.network) or "unknown",
+        "Network": hardware.boards.words() if hardware.boards else ", ".join(known.network) or "unknown",
         **({} if hardware.simulated else {"Cards": card_text(cards_here())}),
     }
 
@@ -108,6 +108,7 @@ def facts(hardware: Hardware, nodes: int) -> dict[str, Any]:
         "numa_nodes": [numa_facts(node) for node in hardware.numa],
         "core_list": [asdict(core) for core in hardware.cores],
         "distances": hardware.distances,
+        "boards": hardware.boards.description.model_dump(mode="json") if hardware.boards else None,
         "bind": scheme,
         "reason": reason,
         "table": cluster(hardware, nodes),

@@ -43,6 +43,7 @@ def place(
     domains: Annotated[str | None, Option(help="Domains of the model in all, such as 4 or 2x1x2.")] = None,
     depth: Annotated[int | None, Option(min=1, help="Layers of a halo; left out, the cheapest.")] = None,
     profile: options.Profile = None,
+    speeds: Annotated[str | None, Option(help="Speeds of the model's ranks, as 2,1.")] = None,
     given: options.Set = None,
     as_json: options.Json = False,
 ) -> int:
@@ -59,6 +60,7 @@ def place(
         "domains": domains,
         "depth": depth,
         "profile": profile,
+        "speeds": speeds,
         "set": settings_of(given) or None,
     }
     return place(model, Cluster(topology, nodes, bind, hosts, threads), emit, cut, as_json)
@@ -87,6 +89,11 @@ LAYERS = "Points of a host buffer over those of a plane; left out, 2."
 PAPER = "Only draw Figs. 5, 6, 7, 11 and 12 of Zhao, Chen and Yu for their cluster, into this folder."
 
 
+NETWORK = "Instead: weak and strong scaling over nodes; fat-tree, torus, dragonfly, or a JSON file like them."
+NODE = "--network: eight-cards, one-card, two-cpus, or a JSON file like them; left out, eight-cards."
+WHOLE = "--network: cells along each side that strong scaling shares; left out, four times --cells."
+
+
 def predict(
     model: Annotated[Path | None, Argument(help="Model file (TOML), or box; left out, box.")] = None,
     topology: options.Topology = None,
@@ -103,24 +110,35 @@ def predict(
     tables: Annotated[str | None, Option(help=f"--overlap: {TABLES}")] = None,
     buffer_layers: Annotated[float | None, Option(help=f"--overlap: {LAYERS}")] = None,
     launch_latency: Annotated[float | None, Option(help="--overlap: seconds to launch a kernel; left out, 0.")] = None,
+    network: Annotated[str | None, Option(help=NETWORK)] = None,
+    node: Annotated[str | None, Option(help=NODE)] = None,
+    whole: Annotated[int | None, Option(min=8, help=WHOLE)] = None,
+    speeds: Annotated[str | None, Option(help="Speeds of the nodes, as 2,1; left out, all alike.")] = None,
     given: options.Set = None,
     as_json: options.Json = False,
 ) -> int:
     """Predict the time of a step on a cluster for every binding scheme; with --overlap the gain of hidden halos."""
+    from nearfield.commands import network as shared
     from nearfield.commands import overlap as hidden
     from nearfield.commands.predict import Request, predict_paper, predict_run
 
     own = {"--tables": tables, "--buffer-layers": buffer_layers, "--launch-latency": launch_latency}
+    if network is not None:
+        others = {"MODEL": model, "--topology": topology, "--bind": bind, "--ranks": ranks, "--paper": paper}
+        more = {"--overlap": overlap or None, "--profile": profile, "--set": given, "--speeds": speeds}
+        shared.refuse_others({**others, **own, **more})
+        return shared.predict_scaling(shared.Request(network, node, nodes, cells, whole), plot, as_json)
+    shared.refuse_alone({"--node": node, "--whole": whole})
     if overlap:
         others = {"MODEL": model, "--topology": topology, "--bind": bind, "--ranks": ranks, "--paper": paper}
-        hidden.refuse_others(others | {"--set": given})
+        hidden.refuse_others(others | {"--set": given, "--speeds": speeds})
         hiding = hidden.Request(tables, profile, cells, nodes, buffer_layers, launch_latency)
         return hidden.predict_overlap(hiding, plot, as_json)
     hidden.refuse_alone(own)
     if paper is not None:
         return predict_paper(paper, as_json)
     cpml = boundary is options.Wall.cpml
-    asked = Request(model, cells, cpml, topology, nodes, profile, bind, memory, ranks, settings_of(given))
+    asked = Request(model, cells, cpml, topology, nodes, profile, bind, memory, ranks, settings_of(given), speeds)
     return predict_run(asked, plot, as_json)
 
 

@@ -17,7 +17,21 @@ if TYPE_CHECKING:
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
-Template = StrEnum("Template", ["patch", "dipole", "box"])  # models that `new` knows
+Template = StrEnum(  # models that `new` knows
+    "Template",
+    [
+        ("PATCH", "patch"),
+        ("INSET_PATCH", "inset-patch"),
+        ("DIPOLE", "dipole"),
+        ("YAGI", "yagi"),
+        ("HORN", "horn"),
+        ("MICROSTRIP_FILTER", "microstrip-filter"),
+        ("WAVEGUIDE_FILTER", "waveguide-filter"),
+        ("FSS_CELL", "fss-cell"),
+        ("GPR", "gpr"),
+        ("BOX", "box"),
+    ],
+)
 Wall = StrEnum("Wall", ["pec", "cpml"])  # boundaries of the empty box
 Precision = StrEnum("Precision", ["single", "double"])  # of the fields
 Schedule = StrEnum("Schedule", ["tiled", "stepwise"])  # orders of the updates; all give the same bits
@@ -51,7 +65,10 @@ FieldPrecision = Annotated[Precision, Option("--precision", help="Precision of t
 Profile = Annotated[Path | None, Option("--profile", help="JSON file of `nearfield probe`; left out, this machine's.")]
 
 # machines
-TOPOLOGY = 'hwloc XML file, or string such as "pack:2 [numa] core:4 pu:1"; left out, this machine.'
+TOPOLOGY = (
+    'hwloc XML file, string such as "pack:2 [numa] core:4 pu:1", boards in a torus (JSON file, or numascale); '
+    "left out, this machine."
+)
 Topology = Annotated[str | None, Option("--topology", help=TOPOLOGY)]
 Nodes = Annotated[int, Option("--nodes", min=1, max=100000, help="How many of that machine.")]
 
@@ -65,6 +82,8 @@ OVERLAP = "split: messages travel under the interior; host-buffer: under all; no
 Overlap = Annotated[str, Option("--overlap", help=OVERLAP)]
 PATIENCE = "Seconds without a sign of life after which a rank is lost, and the run ends."
 Patience = Annotated[float, Option("--patience", help=PATIENCE)]
+SPEEDS = "Speeds of the ranks, as 2,1, by which they share the run; or measure: each is timed before it."
+Speeds = Annotated[str | None, Option("--speeds", help=SPEEDS)]
 HaloDepth = Annotated[int | None, Option("--halo-depth", help="Layers, and steps, between two exchanges.")]
 
 
@@ -76,6 +95,7 @@ def on_ranks(
     halo_depth: int | None,
     overlap: str,
     patience: float,
+    speeds: str | None = None,
 ) -> Parallel:
     """The part of this process in a run; where `ranks` asks for a launcher, its exit code ends the command."""
     from nearfield.parallel.launch import relaunch
@@ -84,4 +104,4 @@ def on_ranks(
     ended = relaunch(ranks)
     if ended is not None:
         raise typer.Exit(ended)
-    return Parallel(domains, bind, memory, halo_depth, overlap, patience)
+    return Parallel(domains, bind, memory, halo_depth, overlap, patience, speeds=speeds)

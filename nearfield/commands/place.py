@@ -19,6 +19,7 @@ from nearfield.parallel.halo_sizes import halo_sizes
 
 if TYPE_CHECKING:
     from nearfield.parallel.halo_sizes import HaloSize
+    from nearfield.predict.step_time import Prediction
 
 SHOWN = 40  # ranks in the table
 
@@ -107,17 +108,17 @@ def place_model(request: Request, as_json: bool = False) -> int:
     """Print the domains of a model. Error: the model is refused, or cannot be cut so."""
     with console(as_json) as out:
         placing = place_domains(request)
-        sizes = halo_sizes(placing.plan, placing.best, placing.halo.depth)
-        out.answer(model_facts(request, placing, sizes), domains_text(request, placing, sizes))
-        out.warn(*warnings(placing, sizes))
+        sizes, step = halo_sizes(placing.plan, placing.best, placing.halo.depth), predicted(placing)
+        out.answer(model_facts(request, placing, sizes, step), domains_text(request, placing, sizes, step))
+        out.warn(*warnings(placing, sizes, step))
         for crowded in placing.machine.crowding():
             out.note(crowded)
     return 0
 
 
-def model_facts(request: Request, placing: Placing, sizes: list[HaloSize]) -> dict[str, Any]:
+def model_facts(request: Request, placing: Placing, sizes: list[HaloSize], step: Prediction | None) -> dict[str, Any]:
     """The JSON object."""
-    best, machine, step = placing.best, placing.machine, predicted(placing)
+    best, machine = placing.best, placing.machine
     return {
         "model": str(request.model),
         "samples": placing.plan.active,
@@ -138,5 +139,5 @@ def model_facts(request: Request, placing: Placing, sizes: list[HaloSize]) -> di
         "predicted": step and step.as_dict(),
         "halos": [size.as_dict() for size in sizes],
         "why": "; ".join(reasons(placing)),
-        "warnings": [*warnings(placing, sizes), *machine.crowding()],
+        "warnings": [*warnings(placing, sizes, step), *machine.crowding()],
     }

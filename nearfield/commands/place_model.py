@@ -17,6 +17,7 @@ from nearfield.machine.profile import Profile, load_profile
 from nearfield.model_file import load as load_model
 from nearfield.parallel.decomposition import Decomposition, decompositions, parse_domains
 from nearfield.parallel.halo_depth import Crew, Tiles, cheapest, depths_for
+from nearfield.parallel.speeds import parsed_speeds, relative
 from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.plan.boxes import indices
 from nearfield.plan.plan import Plan
@@ -42,6 +43,7 @@ class Request(Cluster):
     ranks: int | None = None
     profile: Path | None = None
     depth: int | None = None
+    speeds: str | None = None  # of the ranks
     set: Mapping[str, Any] | None = None  # values of the model's parameters
 
 
@@ -95,6 +97,7 @@ class Placing:
     domains: int | Triple  # in all, or along x, y, z
     depth_given: bool
     decompositions: list[Decomposition]  # the best first
+    speeds: list[float] | None = None  # of the ranks over their mean, where they are unequal
 
     @property
     def best(self) -> Decomposition:
@@ -114,8 +117,10 @@ def place_domains(request: Request) -> Placing:
     halos = crew.halo_costs(plan, depths, profile)
     tiles = Tiles.on(plan, machine.hardware, machine.threads)
     halo = cheapest(weights, domains, machine.ranks, halos, tiles)
-    found = decompositions(weights, domains, machine.ranks, halo=halo)
-    return Placing(plan, weights, machine, profile, halo, domains, request.depth is not None, found)
+    given = parsed_speeds(request.speeds, machine.ranks)
+    speeds = given and relative(given)
+    found = decompositions(weights, domains, machine.ranks, speeds, halo)
+    return Placing(plan, weights, machine, profile, halo, domains, request.depth is not None, found, speeds)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ def predicted(placing: Placing) -> Prediction | None:
     machine, depth = placing.machine, placing.halo.depth
     if machine.ranks == 1 or machine.ranks % len(machine.hosts):
         return None
-    cluster = Cluster(machine.hardware, len(machine.hosts), placing.profile)
+    cluster = Cluster(machine.hardware, len(machine.hosts), placing.profile, tuple(placing.speeds or ()))
     units = in_turn(machine.hardware.units(machine.scheme), machine.ranks_a_host)
     placed = place(cluster, machine.scheme, memory_policy(machine.scheme), units)
     share = min(1.0, machine.threads / placed.threads)  # of a unit's cores

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from nearfield.commands.place_model import Placing, Request, domain_places
-from nearfield.commands.place_predicted import predicted
 from nearfield.commands.tables import columns
 from nearfield.entry.wording import counted, memory
 from nearfield.machine.launchers import ranges
-from nearfield.parallel.decomposition import Decomposition, even_speeds, times
+from nearfield.parallel.decomposition import Decomposition, shared_speeds, times
 from nearfield.parallel.halo_sizes import HaloSize
 from nearfield.parallel.weights import Weights
 from nearfield.plan.boxes import indices
+from nearfield.predict.step_time import Prediction
 
 MOST_SHOWN = 64  # domains, and ranks, in the text
 DOUBLE_WORK = 0.25  # share of cells computed twice, above which a warning is given
@@ -23,7 +23,7 @@ NOTABLE = 0.02  # share of the work
 WAITED = 0.02  # share of a step that a rank waits for halos, above which a warning is given
 
 
-def domains_text(request: Request, placing: Placing, sizes: Sequence[HaloSize]) -> str:
+def domains_text(request: Request, placing: Placing, sizes: Sequence[HaloSize], step: Prediction | None) -> str:
     machine, best, unit = placing.machine, placing.best, "xyz"[placing.plan.unit_axis]
     of_ranks = f" on {counted(machine.ranks, 'rank')} ({times(best.grouping.ranks)})" if machine.ranks > 1 else ""
     simulated = ", SIMULATED" if machine.hardware.simulated else ""
@@ -40,15 +40,14 @@ def domains_text(request: Request, placing: Placing, sizes: Sequence[HaloSize]) 
         f"imbalance {best.imbalance:.3f} (slowest domain over the mean)",
     ]
     if machine.ranks > 1:
-        text += ["", *halo_table(placing, sizes), "", *step_text(placing)]
+        text += ["", *halo_table(placing, sizes), "", *step_text(step)]
     else:
         text += ["halo: none, all domains share one process's memory"]
     return "\n".join([*text, *(f"why: {reason}" for reason in reasons(placing))])
 
 
-def step_text(placing: Placing) -> list[str]:
-    """A line about the time of a step, where it can be predicted."""
-    step = predicted(placing)
+def step_text(step: Prediction | None) -> list[str]:
+    """A line about the time of a step, where it was predicted."""
     if step is None:
         return []
     times_of = f"{1e3 * step.step:.3g} ms, of which the slowest rank waits {1e3 * step.waiting:.3g} ms for halos"
@@ -128,17 +127,17 @@ def slowest_text(placing: Placing) -> str:
     best = placing.best
     number = int(best.costs.argmax())
     index = list(indices(best.arrangement.counts))[number]
-    own = own_work(placing.weights, best)[index]
+    own = own_work(placing.weights, best, placing.speeds)[index]
     part, ranks = percent(1 - own / best.slowest), math.prod(best.grouping.ranks)
     full = f" ({percent(placing.halo.hidden)} of the exchange is hidden behind its update)" if ranks > 1 else ""
     return f"the slowest is domain {number}: {part} of its time is for its faces{full}"
 
 
-def own_work(weights: Weights, decomposition: Decomposition) -> np.ndarray:
+def own_work(weights: Weights, decomposition: Decomposition, speeds: list[float] | None) -> np.ndarray:
     """Time of every domain for its own samples alone."""
     cuts = [np.array(ends) for ends in decomposition.arrangement.cuts]
     work = weights.work([ends[:-1] for ends in cuts], [ends[1:] for ends in cuts])
-    return work / even_speeds(decomposition.grouping)
+    return work / shared_speeds(decomposition.grouping, speeds)
 
 
 def rows_text(placing: Placing) -> str:
@@ -154,9 +153,9 @@ def rows_text(placing: Placing) -> str:
     return f"rows (along {name}) had to be cut in {parts}: so many domains do not fit {across} rows; {begun}"
 
 
-def warnings(placing: Placing, sizes: Sequence[HaloSize]) -> list[str]:
+def warnings(placing: Placing, sizes: Sequence[HaloSize], step: Prediction | None) -> list[str]:
     """Reasons why the run is slower than it need be."""
-    machine, halo, said, step = placing.machine, placing.halo, [], predicted(placing)
+    machine, halo, said = placing.machine, placing.halo, []
     if step is not None and step.waiting > WAITED * step.step:
         least = min(size.surface_ratio for size in sizes)
         said.append(

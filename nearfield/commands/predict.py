@@ -13,8 +13,9 @@ from nearfield.commands.tables import columns, save
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import counted
 from nearfield.machine.hardware import SCHEMES, Hardware, load
-from nearfield.machine.profile import load_profile
+from nearfield.machine.profile import REMOTE, Profile, load_profile
 from nearfield.parallel.decomposition import times
+from nearfield.parallel.speeds import parsed_speeds, relative
 from nearfield.predict.prediction import best, job_of_plan, predict_all
 from nearfield.predict.step_time import Cluster, Job, Prediction
 
@@ -40,6 +41,7 @@ class Request:
     memory: str
     ranks: int | None = None  # in all
     parameters: Mapping[str, Any] = field(default_factory=dict)  # other values for the model's
+    speeds: str | None = None  # of the nodes
 
     @property
     def ranks_a_host(self) -> int | None:
@@ -58,7 +60,11 @@ def predict_run(request: Request, plot: Path | None, as_json: bool) -> int:
     if request.memory not in POLICIES:
         raise ModelError(f"--memory {request.memory} is unknown; allowed: {', '.join(POLICIES)}")
     hardware, profile = load(request.topology), load_profile(request.profile)
-    cluster, job = Cluster(hardware, request.nodes, profile), job_of(request, hardware)
+    if request.speeds and plot is not None:
+        raise ModelError("--plot shows other numbers of nodes, of which --speeds says nothing; leave one out")
+    given = parsed_speeds(request.speeds, request.nodes, "nodes")
+    cluster = Cluster(hardware, request.nodes, profile, tuple((given and relative(given)) or ()))
+    job = job_of(request, hardware)
     schemes = wanted(hardware, request.bind)
     found = predict_all(job, cluster, schemes, request.memory, request.ranks_a_host)
     answer = {
@@ -68,7 +74,7 @@ def predict_run(request: Request, plot: Path | None, as_json: bool) -> int:
         "simulated": hardware.simulated,
         "nodes": request.nodes,
         "profile": profile.name,
-        "assumptions": profile.assumptions(),
+        "assumptions": assumptions(profile, hardware),
         "memory": request.memory,
         "schemes": [each.as_dict() for each in best(found)],
         "all": [each.as_dict() for each in found],
@@ -76,6 +82,16 @@ def predict_run(request: Request, plot: Path | None, as_json: bool) -> int:
     if plot is not None:
         answer["files"] = draw(plot, best(found), job, cluster, request)
     return print_answer(as_json, answer, readable(answer, best(found)))
+
+
+def assumptions(profile: Profile, hardware: Hardware) -> list[str]:
+    """One sentence for each number that was not measured: of the profile, and of boards that are described."""
+    by_distance = hardware.distances is not None and len(profile.bandwidth) < 2 and len(hardware.numa) > 1
+    said = [text for text in profile.assumptions() if not (by_distance and text.startswith(REMOTE))]
+    if by_distance:
+        said.append(f"{REMOTE}: slower in proportion to the distance that the topology gives")
+    sources = hardware.boards.description.sources if hardware.boards else {}
+    return [*said, *(f"{name}: {how}" for name, how in sources.items() if not how.startswith("published"))]
 
 
 def job_of(request: Request, hardware: Hardware) -> Job:
@@ -108,7 +124,7 @@ def wanted(hardware: Hardware, bind: str | None) -> list[str]:
 
 
 TIMES = ("compute", "halo", "busy", "waiting", "step")
-RATES = ("Mcells/s", "efficiency", "imbalance", "remote")
+RATES = ("Mcells/s", "efficiency", "pipeline", "links", "imbalance", "remote")
 HEADS = ("bind", "ranks x threads", "boxes", "halo", *(f"{name} ms" for name in TIMES), *RATES)
 
 
@@ -123,6 +139,8 @@ def row(each: Prediction) -> tuple[str, ...]:
         *(f"{1e3 * getattr(each, name):.3g}" for name in TIMES),
         f"{each.mcells_per_second:.0f}",
         f"{100 * each.efficiency:.1f} %",
+        f"{100 * each.pipeline:.0f} %",
+        f"{100 / each.links:.0f} %",
         f"{each.imbalance:.3f}",
         f"{100 * each.remote_share:.0f} %",
     )
@@ -175,6 +193,7 @@ def predict_paper(folder: Path, as_json: bool) -> int:
         "profile": paper.profile.as_dict(),
         "stated": paper.data["stated"],
         "points": [vars(point) | {"ratio": point.ratio} for point in paper.points()],
+        "antenna": paper.antenna_rows(),
         "efficiency_published_times": stated,
         "efficiency_predicted": predicted,
         "cores_over_cpus": dict(paper.readings()),
@@ -190,11 +209,17 @@ def paper_text(paper: Paper, stated: float, predicted: float, files: Sequence[st
     for each in points:
         rates = (f"{rate:.0f} {each.unit}" for rate in (each.published, each.predicted))
         lines.append([f"Fig. {each.figure}", each.what, *rates, f"{each.ratio:.2f}"])
+    bars = [["figure", "nodes", "bound to", "ranks", "NUMA policy", "Mcells/s", "minutes"]]
+    for bar in paper.antenna_rows():
+        found = (f"{bar['mcells_per_second']:.0f}", f"{bar['minutes']:.1f}")
+        policy = "with" if bar["policy"] else "without"
+        bars.append([f"Fig. {bar['figure']}", str(bar["hosts"]), bar["bind"], str(bar["ranks"]), policy, *found])
     readings = ", ".join(f"{name} {ratio:.2f}" for name, ratio in paper.readings())
     text = [
         f"{paper.data['paper']}\n\ninputs ({paper.hardware.name})",
         *(f"  {name:16} {text}" for name, text in {**paper.data["stated"], **paper.profile.sources}.items()),
         f"\n{columns(lines)}\n",
+        f"antenna, predicted\n{columns(bars)}\n",
         *(f"Fig. {each.figure}, {each.what}: {each.why}." for each in points if each.why),
         f"Efficiency from 4 to 18 nodes: the published times give {100 * stated:.0f} %, the text says almost 90 %, "
         f"predicted {100 * predicted:.0f} %. Nothing in these inputs gives more than 100 %; 2 hours, if rounded to "

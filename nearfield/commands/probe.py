@@ -79,6 +79,7 @@ def measured(out: Console, part: str | None, scale: bool, quick: bool, simulate:
         "quick": quick,
         **found,
         "omitted": omitted,
+        "sources": dict(hardware.boards.description.sources) if hardware.boards else {},
     }
     if simulate is None and not scale:
         profile = probe.profile_from(found, processor_name(), this_profile())
@@ -147,5 +148,8 @@ def pictures(found: dict[str, Any]) -> dict[str, Any]:
 
     drawers = {"stream": probe_plots.stream, "scale": probe_plots.scale}
     drawers |= {"latency": probe_plots.matrices, "mpi": probe_plots.messages}
-    note = "SIMULATED" if found["simulated"] else found["machine"]
-    return {part: drawer(found[part], note) for part, drawer in drawers.items() if part in found}
+    note = f"SIMULATED, {found['machine']}" if found["simulated"] else found["machine"]
+    drawn = {part: drawer(found[part], note) for part, drawer in drawers.items() if part in found}
+    if len(found.get("scale", {}).get("matrix", {}).get("rows", ())) > 1:
+        drawn["matrix"] = probe_plots.matrices(found["scale"]["matrix"], note)
+    return drawn

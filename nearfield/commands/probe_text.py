@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nearfield.commands.tables import columns
@@ -13,6 +13,7 @@ from nearfield.measure.probe_stream import LOOPS
 
 BETWEEN = WHERE | {"processes": "between processes that the system may move"}
 SECONDS = ("min", "median", "max")
+WIDEST = 90  # letters of a placement in a table
 
 
 def stream_text(found: dict[str, Any]) -> str:
@@ -35,13 +36,39 @@ def stream_text(found: dict[str, Any]) -> str:
 
 
 def scale_text(found: dict[str, Any]) -> str:
-    """The triad over numbers of cores."""
-    lines = [["cores", "NUMA nodes", "best MB/s", "over 1 core", "min s", "median s", "max s", "placement"]]
+    """The triad over numbers of cores, in boards where there are several; then what lies between the nodes."""
+    several = found["boards"] > 1
+    heads = ["best MB/s", "over 1 core", "min s", "median s", "max s", "placement"]
+    lines = [["cores", "NUMA nodes", *(["boards"] if several else []), *heads]]
     for point in found["points"]:
         rate, gain = f"{1e3 * point['best_gb_per_second']:.0f}", f"{point['over_first']:.2f}"
         seconds = (f"{point['seconds'][which]:.6f}" for which in SECONDS)
-        lines.append([str(point["cores"]), str(point["numa_nodes"]), rate, gain, *seconds, point["placement"]])
-    return f"triad over cores, best of {found['passes']}; {found['rule']}\n{columns(lines)}"
+        boards = [str(point["boards"] or "-")] if several else []
+        place = [str(point["cores"]), str(point["numa_nodes"]), *boards, rate, gain, *seconds]
+        lines.append([*place, point["placement"] if len(point["placement"]) < WIDEST else "as above, more of them"])
+    table = f"triad over cores, best of {found['passes']}; {found['rule']}\n{columns(lines)}"
+    return "\n\n".join([table, *([gain_text(found["points"])] if several else []), pairs_text(found["matrix"])])
+
+
+def gain_text(points: Sequence[dict[str, Any]]) -> str:
+    """What all boards give over one and over eight."""
+    rates = {point["boards"]: point["best_gb_per_second"] for point in points if point["boards"]}
+    most = max(rates)
+    gains = (f"{rates[most] / rates[few]:.2f} times {counted(few, 'board')}" for few in (1, 8) if few in rates)
+    return f"{counted(most, 'board')}: {rates[most]:.0f} GB/s, {', '.join(gains)}"
+
+
+def pairs_text(matrix: dict[str, Any]) -> str:
+    """Rate and latency between nodes: a line for each latency that pairs have."""
+    groups: dict[float, list[float]] = {}
+    for times, rates in zip(matrix["latency_ns"], matrix["bandwidth_gb_per_second"]):
+        for time, rate in zip(times, rates):
+            groups.setdefault(float(f"{time:.3g}"), []).append(rate)
+    lines = [["latency ns", "pairs", "read GB/s, least", "most"]]
+    for time, rates in sorted(groups.items()):
+        lines.append([f"{time:g}", str(len(rates)), f"{min(rates):.3g}", f"{max(rates):.3g}"])
+    head = f"nodes of the cores x nodes of the memory: {len(matrix['rows'])} x {len(matrix['columns'])}, medians"
+    return f"{head}; all of them with --json\n{columns(lines)}"
 
 
 def latency_text(found: dict[str, Any]) -> str:
@@ -76,7 +103,25 @@ def mpi_text(found: dict[str, Any]) -> str:
             f"bandwidth {line['bandwidth'] / 1e6:.0f} +- {line['bandwidth_error'] / 1e6:.0f} MB/s; "
             f"the processor spends {1e9 * line['busy']:.2g} ns a byte"
         )
+    return "\n\n".join(blocks + ([matrix_text(found["matrix"])] if found.get("matrix") else []))
+
+
+def matrix_text(found: dict[str, Any]) -> str:
+    """Bandwidth, also in NetPIPE's unit, and latency between all nodes."""
+    blocks = []
+    for title, kind, scale in (
+        (f"bandwidth of messages of {found['bytes']} B, MB/s", "bandwidth", 1e-6),
+        ("the same in Mbit/s of 2^20 bit, as NetPIPE counts", "mbit_per_second", 1.0),
+        ("latency of one byte, us", "latency", 1e6),
+    ):
+        rows = [[name, *(matrix_cell(value, scale) for value in row)] for name, row in zip(found["nodes"], found[kind])]
+        blocks.append(f"# node x node: {title}\n{columns([['', *found['nodes']], *rows])}")
     return "\n\n".join(blocks)
+
+
+def matrix_cell(value: float | None, scale: float) -> str:
+    """A number, or a dash where a node has one rank alone."""
+    return "-" if value is None else f"{scale * value:.4g}"
 
 
 def update_text(found: dict[str, Any]) -> str:
@@ -122,10 +167,13 @@ TEXTS |= {"latency": latency_text, "mpi": mpi_text, "fdtd": update_text, "gpu": 
 
 def readable(answer: dict[str, Any]) -> str:
     """A block of lines a part."""
-    simulated = "  SIMULATED: made-up numbers, nothing was measured" if answer["simulated"] else ""
+    made = "numbers follow from its description" if answer["sources"] else "made-up numbers"
+    simulated = f"  SIMULATED: {made}, nothing was measured" if answer["simulated"] else ""
     nodes = counted(answer["numa_nodes"], "NUMA node")
     text = [f"machine: {answer['machine']}, {answer['cores']} cores, {nodes}{simulated}"]
     text += [write(answer[part]) for part, write in TEXTS.items() if part in answer]
+    if answer["sources"]:
+        text.append("\n".join(f"{name}: {how}" for name, how in answer["sources"].items()))
     if "profile" in answer:
         text.append("kept as this machine's profile, for check, place and predict")
     return "\n\n".join(text)

@@ -61,7 +61,7 @@ def line_of(row: dict[str, Any]) -> tuple[str, ...]:
     return (
         *(str(row[key]) for key in ("test", "stream", "memory", "writer", "reader")),
         f"{row['mb_per_second']:.0f}",
-        f"{row['zero_copy_mb_per_second']:.0f}",
+        "-" if row["zero_copy_mb_per_second"] is None else f"{row['zero_copy_mb_per_second']:.0f}",
         f"{row['stream_copy_share']:.0%}",
         f"{row['latency_microseconds']:.1f}",
         f"{pages}{', verified' if row['verified'] else ', NOT VERIFIED'}",
@@ -85,19 +85,30 @@ def sums(measured: Sequence[tuple[Case, list[dict[str, Any]]]]) -> list[str]:
 
 def gain(rows: Sequence[dict[str, Any]]) -> list[str]:
     """The gain of memory, writer and reader on one node, where both kinds were measured."""
-    local = [row["mb_per_second"] for row in rows if row["memory"] == row["writer"] == row["reader"]]
-    remote = [row["mb_per_second"] for row in rows if not row["memory"] == row["writer"] == row["reader"]]
+    local = [row["mb_per_second"] for row in rows if on_one_node(row)]
+    remote = [row["mb_per_second"] for row in rows if not on_one_node(row)]
     if not local or not remote:
         return []
     ratio = statistics.median(local) / statistics.median(remote)
     return ["", f"all on one node over the others: {ratio:.2f} times as fast (medians)"]
 
 
+def on_one_node(row: dict[str, Any]) -> bool:
+    """Whether memory, writer, reader and the device, if there is one, are on one node."""
+    device = row.get("device")
+    return row["memory"] == row["writer"] == row["reader"] == (device["node"] if device else row["memory"])
+
+
 def remarks(request: Request, rows: Sequence[dict[str, Any]]) -> list[str]:
     """Lines that explain the columns."""
     through = f"{request.blocks} blocks of {request.block_bytes / 1e6:.3g} MB"
+    devices = sorted({row["device"]["name"] for row in rows if row["device"]})
+    told = [f"device: {name}" for name in devices]
+    if devices and not any("opposed" in row["test"] for row in rows):
+        told.append("opposed places need two NUMA nodes; this machine has one, and random ones are aligned.")
     return [
         "",
+        *told,
         f"{rows[0]['bytes'] / 1e9:.3g} GB a pass through {through}, median of {request.passes}; MB = 1e6 bytes.",
         "MB/s: copied in and copied out. in place: written and read where they lie. of STREAM: the share of what",
         "STREAM copy, on the same cores and memory, leaves for two copies. us: from a commit to its receipt by a",

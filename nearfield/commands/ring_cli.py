@@ -42,7 +42,7 @@ def rm(
 
 
 STREAMS = "At once, each NAME:MEMORY,WRITER,READER, such as 'A:0,0,0 B:1,1,1'."
-SUITE = "single: all placements of one stream; dual: two streams on two nodes; gpu."
+SUITE = "single: all placements of one stream; dual: two streams on two nodes; gpu: four to devices and back."
 
 
 @ring.command()

@@ -24,8 +24,10 @@ from nearfield.machine.interruption import Terminated
 from nearfield.machine.machine_rate import remember_rate
 from nearfield.machine.transport import Alone, agreed, world
 from nearfield.model_file import load, loads
+from nearfield.output.writers import started_ahead
 from nearfield.parallel.decomposition import times
 from nearfield.parallel.start import Parallel, refuse_spread
+from nearfield.report.show import keep_in_facts, write_files
 from nearfield.results import Result
 from nearfield.run.checkpoint.folder import checkpoints, remove_all, still_there
 from nearfield.run.checkpoint.keeper import Checkpoints
@@ -34,6 +36,7 @@ from nearfield.run.forecast import Forecast, forecast, long_run, refuse_unasked
 from nearfield.run.memory import short_of_memory
 from nearfield.run.options import RunOptions
 from nearfield.run.resume import alone_in, going_on, refuse_unfinished
+from nearfield.run.roofline import roofline_text
 from nearfield.run.time_loop import run
 from nearfield.trust.entries import Trust, counts_text, read
 
@@ -41,6 +44,10 @@ if TYPE_CHECKING:
     from nearfield.discretization.model import Model
 
 RESULT_NAME = "result.h5"
+UNWATCHED = (
+    "this MPI lets one thread of a process call it (no MPI_THREAD_MULTIPLE): ranks that are stopped, or behind a cut "
+    "link, are waited for without end, and --patience changes nothing"
+)
 ARRANGED = ("ranks", "domains", "arrangement", "rank_arrangement", "imbalance", "halo_depth")
 PARALLEL_FACTS = (*ARRANGED, "placement", "rank_seconds")
 ENDED = {"steps": "its last step", "decayed": "decay", "diverged": "divergence", "interrupted": "interruption"}
@@ -163,6 +170,14 @@ def run_into(
     """Run a simulation into the result file of a folder; warnings before it where they are known before."""
     ranks, kept = world(), kept or Checkpoints(result=RESULT_NAME)
     agreed(ranks, partial(refuse_trace, options.trace, ranks), at_root=True)
+    with started_ahead(simulation, ranks) as writer:
+        return run_set_up(simulation, folder, replace(options, writer=writer), out, kept, ranks)
+
+
+def run_set_up(
+    simulation: Model, folder: Path, options: RunOptions, out: Console, kept: Checkpoints, ranks: Alone
+) -> Result:
+    """Set a simulation up and run it."""
     setup = Discretization(simulation, ranks)
     _ = setup.lowered  # sources, ports and monitors refuse their own faults before anything is said or made
     before = cautions(setup)
@@ -181,11 +196,14 @@ def run_into(
         out.note(str(expected))
         before += [] if options.long else long_run(expected)
     before += short_of_memory(setup, options.engine)
+    before += [] if ranks.watched else [UNWATCHED]
     out.warn(*before)
     with nullcontext() if kept.resumed else alone_in(folder, ranks), progress(setup.decay) as display:
         if ranks.rank == 0 and not kept.resumed:
             remove_all(folder)
-        options = replace(options, output=folder / kept.names["result"], progress=display, warn=later.append)
+        options = replace(
+            options, output=folder / kept.names["result"], progress=display, say=out.note, warn=later.append
+        )
         try:
             result = Result(run(simulation, options, setup, before, kept))
         except DivergedError as error:
@@ -212,14 +230,6 @@ def refuse_trace(trace: Path | None, ranks: Alone) -> None:
         raise ModelError(f"--trace {trace} cannot be written; give a file in a folder that is there")
 
 
-def touchstone(result: Result, folder: Path, stem: str) -> Path:
-    """The S-parameters of the excited ports as a file."""
-    from nearfield.analysis.sparameters import excited_ports
-
-    count = len(excited_ports(result.sparameters.transpose("frequency", "to", "source").values))
-    return result.write_touchstone(folder / f"{stem}.s{count or len(result.ports)}p")
-
-
 def answers_of(result: Result) -> list[tuple[str, str]]:
     """The numbers that the screen shows."""
     from nearfield.report.page import answers
@@ -237,40 +247,6 @@ def asked_for(setup: Discretization, options: RunOptions, before: list[str], out
         out.warn(*before)
         raise
     return found
-
-
-def write_files(
-    result: Result,
-    model: Model,
-    file: Path,
-    stem: str,
-    report: bool = True,
-    checks: Any = (),
-    attempts: Attempts | None = None,
-) -> list[Path]:
-    """Touchstone, plots and report of a run that ended as it should; returns all files of the folder.
-
-    The result lies there already: a file that cannot be made is a warning of `attempts`.
-    """
-    files, folder, attempts = [file], file.parent, attempts or Attempts()
-    if result.status != "done" or world().rank > 0:
-        return files
-    if result.record.sparameters:
-        written = attempts.at("the Touchstone file", partial(touchstone, result, folder, stem), None)
-        files += [written] if written else []
-    if report:
-        from nearfield.report.show import show
-
-        keep_in_facts(result, attempts.warnings)  # for the page
-        drawn = partial(show, result, folder, model, checks, attempts=attempts)
-        files += attempts.at("the report", drawn, [])
-    return files
-
-
-def keep_in_facts(result: Result, warnings: list[str]) -> None:
-    """Add to the run's warnings those that are not there."""
-    known = result.facts.setdefault("warnings", [])
-    known += [text for text in warnings if text not in known]
 
 
 def keep_warnings(result: Result, file: Path, attempts: Attempts) -> None:
@@ -308,6 +284,7 @@ def readable(summary: dict[str, Any]) -> str:
             f"{facts['mcells_per_second']:.0f} Mcells/s, ended by {ENDED.get(facts['ended'], facts['ended'])}"
             for name, facts in summary["runs"].items()
         ),
+        *{roofline_text(facts): None for facts in summary["runs"].values() if "roofline_multiple" in facts},
         f"tiles: {tiles_text(summary)}; {counted(summary['threads'], 'thread')}",
         *spread_lines(summary),
         *trust_lines(read(summary["trust"])),

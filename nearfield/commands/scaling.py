@@ -9,10 +9,12 @@ from nearfield.commands.console import console
 from nearfield.commands.tables import columns, counts, names, save_as
 from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import this_machine
+from nearfield.machine.pages import POLICIES
 from nearfield.machine.profile import load_profile
 from nearfield.machine.transport import started
 from nearfield.measure.bench_scaling import ANTENNA, bench_scaling, cases, points, schemes_of
 from nearfield.parallel.decomposition import times
+from nearfield.parallel.launch import launcher, require_mpi4py
 
 MOST = 4096  # ranks, and threads of a rank
 MOST_A_CORE = 4  # ranks: Fig. 5 of Zhao, Chen and Yu has two
@@ -31,6 +33,8 @@ class Request:
     ranks: str | None = None
     threads: str | None = None
     profile: Path | None = None
+    memory: str | None = None
+    hosts: Path | None = None
 
 
 def measure_scaling(request: Request, plot: Path | None, as_json: bool) -> int:
@@ -48,8 +52,9 @@ def measure_scaling(request: Request, plot: Path | None, as_json: bool) -> int:
             f"--ranks {max(ranks)}: that many ranks on {len(hardware.cores)} cores would stall this "
             f"machine; give at most {MOST_A_CORE * len(hardware.cores)}"
         )
+    policies, hosts = policies_of(request.memory), hosts_in(request.hosts)
     with console(as_json) as out:
-        wanted = points(chosen, list(same), len(hardware.cores), ranks, threads)
+        wanted = points(chosen, list(same), len(hardware.cores), ranks, threads, policies, hosts)
         out.note(f"{len(wanted)} points, {request.rounds} rounds")
         found = bench_scaling(wanted, same, request.rounds, hardware, profile, out.note)
         if plot is not None:
@@ -60,21 +65,52 @@ def measure_scaling(request: Request, plot: Path | None, as_json: bool) -> int:
     return 0 if found["checksums_agree"] else 1
 
 
-RATES = ("Mcells/s", "lowest", "highest", "predicted", "predicted / measured")
-HEADS = ("case", "bind", "ranks x threads", "boxes", "halo", *RATES)
+def policies_of(given: str | None) -> list[str | None]:
+    """The memory policies to compare; left out, the one that goes with each scheme. Error: there is no such policy."""
+    wanted = names(given)
+    if wanted is None:
+        return [None]
+    if unknown := [name for name in wanted if name not in POLICIES]:
+        raise ModelError(f"--memory {given}: '{unknown[0]}' is unknown; allowed: {', '.join(POLICIES)}, with commas")
+    return list(dict.fromkeys(wanted))
+
+
+def hosts_in(path: Path | None) -> list[str]:
+    """Names in a file, one a line; what follows a # is a comment. Error: no file, no name, two on a line, one twice."""
+    if path is None:
+        return []
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise ModelError(f"--hosts {path}: {why}; give a file with a host's name on each line") from None
+    found = [words for line in text.splitlines() if (words := line.partition("#")[0].split())]
+    flat = [name for words in found for name in words]
+    if not found or any(len(words) > 1 for words in found) or len(set(flat)) < len(flat):
+        wrong = "has no name" if not found else "has two names on a line, or one twice"
+        raise ModelError(f"--hosts {path} {wrong}; give a host's name on each line, each once")
+    require_mpi4py()
+    launcher()
+    return flat
+
+
+RATES = ("Mcells/s", "lowest", "highest", "minutes", "predicted", "predicted / measured")
+HEADS = ("case", "hosts", "bind", "memory", "ranks x threads", "boxes", "halo", *RATES)
 
 
 def line(point: dict) -> tuple[str, ...]:
     """The cells of a point's line."""
-    how = (point["case"], point["bind"], f"{point['ranks']} x {point['threads']}")
+    where = (point["case"], str(point["hosts"]), point["bind"], point["memory"])
+    how = (*where, f"{point['ranks']} x {point['threads']}")
     if "refused" in point:
-        return (*how, *["-"] * 6, "refused")
+        return (*how, *["-"] * 7, "refused")
     predicted, ratio = point["predicted_mcells_per_second"], point["predicted_over_measured"]
     return (
         *how,
         times(point["rank_arrangement"]),
         str(point["halo_depth"] or "-"),
         *(f"{point[name]:.0f}" for name in ("mcells_per_second", "lowest", "highest")),
+        f"{point['minutes']:.3g}",
         f"{predicted:.0f}" if predicted else "-",
         f"{ratio:.2f}" if ratio else "-",
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from nearfield.entry.attempts import Attempts
 from nearfield.entry.errors import ModelError
 
 if TYPE_CHECKING:
+    from nearfield.report.show import Recipe
     from nearfield.results import Result
 
 HDF5 = b"\x89HDF\r\n\x1a\n"  # opens every result
@@ -84,6 +86,15 @@ def frequency(given: str) -> str | float:
         return given
 
 
+def sections_beside(folder: Path, result: Result, remarks: list[str]) -> list[Recipe]:
+    """The report's sections of files that other commands left beside a result."""
+    from nearfield.report.element_section import element_recipes
+    from nearfield.report.tolerance_section import tolerance_recipes
+
+    elements, slopes = (sorted(folder.glob(names)) for names in ("elements*.h5", "sensitivities*.h5"))
+    return [*element_recipes(result, elements, remarks), *tolerance_recipes(result, slopes, remarks)]
+
+
 def show_result(path: Path, output: Path | None, ringing: tuple[str, str, str] | None, as_json: bool) -> int:
     """Draw everything that a result file holds, and the resonances at a probe between two frequencies."""
     from nearfield.report import resonance_plots
@@ -97,7 +108,8 @@ def show_result(path: Path, output: Path | None, ringing: tuple[str, str, str] |
     folder = output if output is not None else file.parent
     with console(as_json) as out:
         make_folder(folder)
-        files = show(result, folder, rings=rings, attempts=Attempts(out.warn))
+        beside = partial(sections_beside, file.parent)
+        files = show(result, folder, rings=rings, attempts=Attempts(out.warn), beside=beside)
         drawn = [str(path) for path in files]
         entries = result.trust
         trust = [entry.json_data() for entry in entries]

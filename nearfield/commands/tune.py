@@ -17,6 +17,9 @@ from nearfield.engines.cpu.tuning import TILES, Choice, Trial, choose, forget, t
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import memory
 from nearfield.machine.group_memory import free_memory
+from nearfield.machine.machine_rate import known_triad, remember_triad
+from nearfield.machine.memory_rate import triad
+from nearfield.machine.topology import available_threads
 from nearfield.measure.bench import box
 from nearfield.model_file import load
 from nearfield.plan.sizes import domain_bytes
@@ -52,6 +55,9 @@ def tune_tiles(
     with console(as_json) as out:
         setup = simulation._setup()
         refuse_much_memory(simulation)
+        count = threads or available_threads()
+        if known_triad(count) is None:  # the choice goes by it, and the roofline of later runs
+            remember_triad(triad(count), count)
         choice = choose(setup.plan, threads, tiling=None)
         engine = ENGINES["cpu"](setup.plan, threads or choice.machine.threads, tiling=choice.tiling)
         choice, trial = try_out(cast("TiledEngine", engine), setup.excitations[0], choice, out.note)

@@ -69,10 +69,10 @@ def suited_layers(
 
 
 def cells_media(boundaries: Boundaries, coefficients: Coefficients, axis: int, side: str) -> list[Medium]:
-    """The media in the cells next to a layer, outside all layers; the layer continues them."""
+    """The media in the cells next to a layer, outside all layers, as waves into it see them; it continues them."""
     cells = [np.arange(low, high) for low, high in boundaries.interior(coefficients.grid)]
     cells[axis] = cells[axis][:1] if side == "low" else cells[axis][-1:]
-    return coefficients.media_in(*cells)
+    return [wave for medium in coefficients.media_in(*cells) for wave in medium._waves(axis)]
 
 
 def filling_of(media: list[Medium], band: tuple[float, float]) -> Filling | None:

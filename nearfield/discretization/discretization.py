@@ -220,6 +220,7 @@ class Discretization:
         model, coefficients = self.simulation, self.coefficients
         material = (self.grid, self.boundaries, coefficients, self.time_step, model.precision)
         plan = build_plan(*material, self.terms, coefficients.pole_media)
+        plan = replace(plan, storage=model.storage)
         if model.averaging == "tensor":
             plan = replace(plan, coupling=coupling_term(plan, self.grid, coefficients))
         return folded_plan(plan, self.grid)

@@ -79,7 +79,8 @@ def guide_modes(setup: Discretization, frequencies: Any = None) -> xarray.Datase
         raise ModelError("this model has no waveguide port, and modes are those of its ports; give it a WaveguidePort")
     if frequencies is None:
         bands = [port_waveform(setup.simulation, port).band for port in ports.values()]
-        frequencies = frequency_axis((min(low for low, _ in bands), max(high for _, high in bands)), POINTS)
+        band = frequency_axis((min(low for low, _ in bands), max(high for _, high in bands)), POINTS)
+        frequencies = band[band > 0]
     f = frequency_list(frequencies)
     facts, lines = port_modes(setup), [port._placed(setup.context).line for port in ports.values()]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -92,6 +93,7 @@ def guide_modes(setup: Discretization, frequencies: Any = None) -> xarray.Datase
         "characteristic_impedance": (("port", "frequency"), characteristic(facts, lines, f), {"units": "ohm"}),
         "propagation_constant": (("port", "frequency"), [propagation(line, f) for line in lines], {"units": "1/m"}),
         "impedance": (("port", "frequency"), impedances, {"units": "ohm"}),
+        "power_within": (("port", "frequency"), [line.inside(f) for line in lines], {"units": ""}),
     }
     return xarray.Dataset(data, {"port": list(ports), "frequency": ("frequency", f, {"units": "Hz"})})
 

@@ -33,15 +33,10 @@ def metal_choice(model: Model, grid: YeeGrid) -> MetalChoice:
     cutting = tuple(conformal.cutting(bodies, grid, boundaries))
     cut = {body.number for body in cutting}
     off = tuple(body for body in bodies if body.number in cut or conformal.off_lines(body, grid, boundaries))
-    decides = model.metal == "auto" and not off and not along_lines(model)
+    decides = model.metal == "auto" and not off
     edges = tuple(open_edges(bodies, grid, boundaries)) if decides else ()
     method = ("conformal" if off or edges else "staircase") if model.metal == "auto" else model.metal
     return MetalChoice(method, off, cutting if method == "conformal" else (), edges)
-
-
-def along_lines(model: Model) -> bool:
-    """Whether a port looks for the modes of a cross-section of any shape: it takes strips there for whole edges."""
-    return any(getattr(port, "shape", None) in ("any", "open") for port in model.ports)
 
 
 def named(bodies: Sequence[FilledShape]) -> str:

@@ -19,6 +19,7 @@ from nearfield.guides.port import WaveguidePort
 from nearfield.incident.plane_wave import PlaneWave
 from nearfield.media.materials import AnyMedium, Medium
 from nearfield.media.surface_media import AnyMaterial
+from nearfield.monitors.element_statistics import ElementStatistics
 from nearfield.monitors.fields import FieldDFT, Snapshot
 from nearfield.monitors.paths import Current, Probe, Voltage
 from nearfield.monitors.radiation import FarField, Flux
@@ -31,7 +32,9 @@ AnySource = Annotated[
     PointCurrent | MagneticPointCurrent | LineCurrent | CurrentSheet | PlaneWave, Field(discriminator="kind")
 ]
 AnyPort = Annotated[LumpedPort | MicrostripPort | WaveguidePort, Field(discriminator="kind")]
-AnyMonitor = Annotated[Probe | Voltage | Current | Snapshot | FieldDFT | Flux | FarField, Field(discriminator="kind")]
+AnyMonitor = Annotated[
+    Probe | Voltage | Current | Snapshot | ElementStatistics | FieldDFT | Flux | FarField, Field(discriminator="kind")
+]
 
 
 class Model(Schema):
@@ -66,6 +69,10 @@ class Model(Schema):
     """Which runs to make, by port name or "sources"; left out: the sources if there are any, else every port."""
     precision: Literal["single", "double"] = "single"
     """Of fields and coefficients."""
+    storage: Literal["full", "16-bit"] = "full"
+    """Of fields in a card's memory: "full", as wide as `precision`; "16-bit", half as wide with arithmetic in single
+    precision, on the engine "cuda" alone: other bits, whose error a short run beside "full" measures before the run
+    (docs/gpu.md)."""
     courant: Annotated[Number, Field(gt=0, le=1)] = 0.99
     """Time step over the grid's stable limit."""
     time_step: PositiveTime | None = None
@@ -108,12 +115,26 @@ class Model(Schema):
     @field_validator("structures")
     @classmethod
     def _one_medium_each(cls, value):
-        return tuple(part for structure in value for part in structure.parts())
+        return tuple(part for each in value for part in ((each,) if each._turns else each.parts()))
+
+    @model_validator(mode="after")
+    def _turned_media(self):
+        if any(each._turns for each in self.structures):
+            self.__dict__["structures"] = tuple(part for each in self.structures for part in each.parts(self.media))
+        return self
 
     @model_validator(mode="after")
     def _one_length(self):
         if self.steps is not None and self.duration is not None:
             raise ValueError(f"steps={self.steps} and duration={self.duration} s are both given; give one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _narrow_in_single(self):
+        if self.storage == "16-bit" and self.precision == "double":
+            raise ValueError(
+                'storage="16-bit" keeps 11 bits of a number, and goes with precision="single"; give one of them up'
+            )
         return self
 
     @cached_property

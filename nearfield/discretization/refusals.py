@@ -20,6 +20,7 @@ from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import AXES, YeeGrid, is_half
 from nearfield.lowering.context import Site
+from nearfield.media.materials import written
 from nearfield.metal.slanting_chains import shorter_step
 from nearfield.sources.edges import Edges
 from nearfield.sources.sources import SOURCES
@@ -68,6 +69,12 @@ def refuse_entries(model: Model) -> None:
     if any(port.name == SOURCES for port in model.ports):
         raise ModelError("port name 'sources' is taken: it names the excitation by all sources. Rename the port")
     _ = model._bodies
+    uneven = next((name for name, medium in media_in_use(model).items() if medium.anisotropic), None)
+    if model.averaging == "tensor" and uneven is not None:
+        raise ModelError(
+            f'averaging="tensor" couples the components of media that are alike along all axes, and medium {uneven} is '
+            'not; leave averaging at "diagonal", which is exact at faces along the axes'
+        )
 
 
 def refuse_on_grid(model: Model, site: Site, metal: MetalChoice, limit: float, frequency: float) -> None:
@@ -117,7 +124,7 @@ def refuse_time_step(model: Model, grid: YeeGrid, metal: MetalChoice, limit: flo
         return
     axis = min(range(3), key=lambda a: grid.primary(a).min())
     number, media = int(np.argmin(grid.primary(axis))), media_in_use(model)
-    name, medium = min(media.items(), key=lambda entry: entry[1].index)
+    name, medium = min(media.items(), key=lambda entry: lowest_index([entry[1]]))
     where = other = ""
     slanting = shorter_step(model._bodies)
     if slanting < 1.0:
@@ -126,9 +133,10 @@ def refuse_time_step(model: Model, grid: YeeGrid, metal: MetalChoice, limit: flo
         where += f", whose cells conformal metal cuts ({named(metal.cutting)}),"
         whole = grid.maximum_time_step(lowest_index(media.values())) * slanting
         other = f' (`metal = "staircase"`, on whole cells, allows {whole:.6g} s)' if model.time_step <= whole else ""
-    if medium.index < 1.0:
+    if lowest_index([medium]) < 1.0:
         at = ", at infinite frequency" if medium.dispersive else ""
-        where += f" in medium {name} (permittivity {medium.permittivity:g}, permeability {medium.permeability:g}{at})"
+        permittivity, permeability = written(medium.permittivity, 6), written(medium.permeability, 6)
+        where += f" in medium {name} (permittivity {permittivity}, permeability {permeability}{at})"
     raise ModelError(
         f"time_step={model.time_step:.6g} s exceeds the stable limit {limit:.6g} s of this grid{where} (smallest "
         f"cell {grid.primary(axis)[number] * 1e3:.6g} mm at {AXES[axis]}={grid.lines[axis][number]:.6g}); the fields "

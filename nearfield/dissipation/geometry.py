@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from nearfield.machine.compiled import core
+from nearfield.machine.hardware import this_machine
+
 
 def bounding_boxes(
     labels: np.ndarray, count: int, coordinates: Sequence[np.ndarray], periods: Sequence[float | None]
@@ -15,37 +18,41 @@ def bounding_boxes(
     On a periodic axis an element may lie across the end of the box: the box then begins after the longest part of the
     period without points, and its highest coordinate lies beyond the period.
     """
+    missing = 3 - labels.ndim
+    closed = [False] * missing + [period is not None for period in periods]
+    places = core().extents(solid(labels), closed, count, len(this_machine().cores)).reshape(count, 3, 2)
     boxes = np.empty((count, labels.ndim, 2))
     for axis, (line, period) in enumerate(zip(coordinates, periods)):
-        held = occupied(labels, count, axis)
-        first, last = held.argmax(axis=1), held.shape[1] - 1 - held[:, ::-1].argmax(axis=1)
-        for element in np.flatnonzero((first == 0) & (last == held.shape[1] - 1)) if period else ():
-            at = np.flatnonzero(held[element])
-            gaps = np.diff(np.append(at, at[0] + held.shape[1]))
-            longest = int(gaps.argmax())
-            if gaps[longest] > 1:
-                first[element], last[element] = at[(longest + 1) % len(at)], at[longest]
+        first, last = places[:, missing + axis].T
         boxes[:, axis, 0] = line[first]
         boxes[:, axis, 1] = line[last] + np.where(last < first, period or 0.0, 0.0)
     return boxes
 
 
-def occupied(labels: np.ndarray, count: int, axis: int) -> np.ndarray:
-    """Whether an element has points at each position of an axis, (elements, positions)."""
-    held = np.zeros((count, labels.shape[axis]), bool)
-    for position in range(held.shape[1]):
-        held[labels.take(position, axis).ravel(), position] = True
-    return held
+def solid(labels: np.ndarray) -> np.ndarray:
+    """The labels with three axes."""
+    return np.ascontiguousarray(labels, np.uint32).reshape((1,) * (3 - labels.ndim) + labels.shape)
 
 
 def neighbours(labels: np.ndarray, count: int, periodic: Sequence[bool]) -> np.ndarray:
     """Pairs of elements that have points beside each other along an axis, the lower number first, (pairs, 2)."""
-    keys = np.empty(0, np.int64)
-    for axis, closed in enumerate(periodic):
-        rows = np.moveaxis(labels, axis, 0)
-        for position in range(len(rows) if closed else len(rows) - 1):
-            one, other = rows[position].ravel(), rows[(position + 1) % len(rows)].ravel()
-            differ = one != other
-            low = np.minimum(one[differ], other[differ]).astype(np.int64)
-            keys = np.union1d(keys, low * count + np.maximum(one[differ], other[differ]))
+    closed = [False] * (3 - labels.ndim) + list(periodic)
+    keys = core().touching(solid(labels), closed, count, len(this_machine().cores))[:, 0]
     return np.column_stack(np.divmod(keys, count))
+
+
+def nearest(position: np.ndarray, periods: Sequence[float | None]) -> np.ndarray:
+    """Distance from each place to the nearest other one, or to the nearest image of its own; nan where none is."""
+    from scipy.spatial import KDTree
+
+    # images of the box around it: no place has its nearest one farther away than the longest of its periods
+    shifts = np.zeros((1, position.shape[1]))
+    for axis, period in enumerate(periods):
+        along = np.zeros(position.shape[1])
+        along[axis] = period or 0.0
+        shifts = np.concatenate([shifts + turn * along for turn in ((0, -1, 1) if period else (0,))])
+    images = (shifts[:, None] + position).reshape(-1, position.shape[1])
+    if len(images) == 1:
+        return np.full(1, np.nan)
+    distances, _ = KDTree(images).query(position, k=2)
+    return distances[:, 1]

@@ -1,21 +1,37 @@
-"""Scalar fields out of files: a data set of an HDF5 file, or an array that NumPy saved."""
+"""Scalar fields out of files: a data set of an HDF5 file, an image of VTKHDF, or an array that NumPy saved."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from nearfield.dissipation.memory import Keep, in_memory_of
+from nearfield.dissipation.vtk_image import image_of
 from nearfield.entry.errors import ModelError
-from nearfield.entry.numpy_file import read_array
+from nearfield.entry.numpy_file import mapped_array
 
 MOST_NAMES = 12  # data sets that a message lists
 WAYS = "give FILE:DATASET of an HDF5 file, or FILE.npy"
 
 
-def read_field(given: str) -> np.ndarray:
-    """The array of `file.h5:path/in/it` or `file.npy`. Error: no such file or data set, another format."""
+@dataclass(frozen=True)
+class GriddedField:
+    """Values, and the coordinates along each axis where the file has them."""
+
+    values: np.ndarray
+    lines: list[np.ndarray] | None = None
+
+
+def read_field(given: str, at: float | None = None, method: str = "hybrid", keep: Keep | None = None) -> GriddedField:
+    """The array of `file.h5:path/in/it`, `file.vtkhdf:name` or `file.npy`.
+
+    `at`: which time of an image that has several. Error: no such file or data set, another format, no or needless `at`,
+    more points than memory has room for with `method`, unless `keep` puts an array or data set elsewhere.
+    """
+    keep = keep or in_memory_of(method)
     name, _, dataset = given.rpartition(":") if not Path(given).exists() else (given, "", "")
     if not name:
         name, dataset = dataset, ""
@@ -23,21 +39,28 @@ def read_field(given: str) -> np.ndarray:
     if not path.exists():
         raise ModelError(f"{name}: no such file; {WAYS}")
     if path.suffix == ".npy":
-        return numpy_array(path, dataset)
-    return hdf5_array(path, dataset)
+        refuse_time(given, at)
+        return GriddedField(numpy_array(path, dataset, keep))
+    return hdf5_field(path, dataset, at, keep)
 
 
-def numpy_array(path: Path, dataset: str) -> np.ndarray:
+def refuse_time(given: str, at: float | None) -> None:
+    """Error: a time is asked for of a field that has none."""
+    if at is not None:
+        raise ModelError(f"--at {at:g}: {given} holds one field and no times; leave it out")
+
+
+def numpy_array(path: Path, dataset: str, keep: Keep) -> np.ndarray:
     """The array of a file of `numpy.save`."""
     if dataset:
         raise ModelError(f"{path} holds one array and no '{dataset}'; give {path} alone")
     try:
-        return read_array(path)
+        return keep(mapped_array(path))
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} is no array of numpy.save: {error}") from None
 
 
-def hdf5_array(path: Path, dataset: str) -> np.ndarray:
+def hdf5_field(path: Path, dataset: str, at: float | None, keep: Keep) -> GriddedField:
     """A data set of an HDF5 file. Error: the file is none, or has no such data set; those that it has are listed."""
     import h5py
 
@@ -45,14 +68,28 @@ def hdf5_array(path: Path, dataset: str) -> np.ndarray:
 
     try:
         with opened(path, WAYS) as file:
+            if dataset and "VTKHDF" in file and (image := image_of(file["VTKHDF"], dataset, at, f"{path}:{dataset}")):
+                return GriddedField(*image)
             found = file.get(dataset) if dataset else None
             if isinstance(found, h5py.Dataset):
-                return verified(found)[()]
+                refuse_time(f"{path}:{dataset}", at)
+                return GriddedField(keep(verified(found)), scales_of(found))
             names = listed(file)
     except (OSError, RuntimeError, KeyError) as error:  # h5py raises all of these at damage
         raise ModelError(f"{path} is no HDF5 file ({error}); {WAYS}") from None
     wrong = f"has no data set '{dataset}'" if dataset else "needs the name of a data set"
     raise ModelError(f"{path} {wrong}; it has {names}. Give {path}:NAME")
+
+
+def scales_of(found: Any) -> list[np.ndarray] | None:
+    """Coordinates that NetCDF, xarray or h5py attached to the axes of a data set; None unless all have rising ones."""
+    lines = []
+    for axis, count in zip(found.dims, found.shape):
+        scale = axis[0] if len(axis) else None
+        if scale is None or scale.shape != (count,) or scale.dtype.kind not in "fiu":
+            return None
+        lines.append(scale[()].astype(float))
+    return lines if all((np.diff(line) > 0).all() for line in lines) else None
 
 
 def listed(file: Any) -> str:

@@ -14,7 +14,7 @@ ENGINES: dict[str, Callable[..., LocalEngine]] = {"cpu": CpuEngine, "cuda": Cuda
 """cpu: rows of cells, threads, SIMD, tiles in time. cuda: kernels on a device. reference: the oracle of the tests, in
 NumPy."""
 UNDIVIDED = {
-    "cuda": "which keeps the whole model on one device",
+    "cuda": "which keeps all of a rank's cells on one device",
     "reference": "which is one thread of NumPy for checks of small models",
 }
-"""Engines that take no tiles, domains or ranks, and why; threads are for the make-believe device."""
+"""Engines that take no tiles, no domains, and why; threads are for the make-believe device."""

@@ -36,15 +36,33 @@ def chosen_engine(choice: str, plan: Plan | None = None, only_cpu: str = "") -> 
 
     `only_cpu`: what else is asked that the CPU engine alone does, in words; "auto" then is the CPU.
     """
+    if choice not in (AUTO, *NAMES):
+        raise ModelError(f"engine {choice!r} is unknown; there are {AUTO}, {', '.join(NAMES)}")
+    if plan is not None and plan.storage != "full":
+        choice = refuse_narrow(choice)
     if choice == AUTO:
         return _automatic(plan, only_cpu)
-    if choice not in NAMES:
-        raise ModelError(f"engine {choice!r} is unknown; there are {AUTO}, {', '.join(NAMES)}")
     if choice == "cuda":
         found = device()
         if plan is not None:
             refuse_full(found, plan)
     return Choice(choice)
+
+
+def refuse_narrow(choice: str) -> str:
+    """The engine for fields in 16 bits, which is "cuda". Error: another one is asked for, or several ranks share the
+    run."""
+    if choice not in (AUTO, "cuda"):
+        raise ModelError(
+            f'storage "16-bit" cannot be had with engine "{choice}", which keeps fields as wide as the precision; take '
+            'engine "cuda", or storage "full"'
+        )
+    if started() > 1:
+        raise ModelError(
+            f'storage "16-bit" is for one rank, and here are {started()}: halos travel as wide as the precision; start '
+            'it without a launcher, or take storage "full"'
+        )
+    return "cuda"
 
 
 def engine_named(choice: str) -> str:
@@ -56,7 +74,7 @@ def _automatic(plan: Plan | None, only_cpu: str) -> Choice:
     if os.environ.get(VARIABLE):  # the make-believe device is for those who ask for it
         return Choice("cpu", f"{VARIABLE} is set, and no card is looked for")
     if started() > 1:
-        return Choice("cpu", "a card takes no part in a run of several ranks")
+        return Choice("cpu", 'cards take part in a run of several ranks where engine "cuda" is asked for')
     if only_cpu:
         return Choice("cpu", f"{only_cpu} is for the CPU")
     try:

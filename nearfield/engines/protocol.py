@@ -180,12 +180,17 @@ class Streams(Protocol):
 class Halves(Protocol):
     """Makes a block of steps region by region, and exchanges halos between regions.
 
+    launches: `run` asks `stop` as soon as a device has begun, so that messages are best sent from there.
+    divides: `run` keeps to a region; where it does not, it makes all that the engine holds, and regions are whole.
     begin: begin a block of steps, with these tables where they are known.
     run: make steps [first, last) of the block in a region; False when `stop()`, asked every so many ms, is true.
     refreshed: halos were written, and are valid after so many steps of the block.
     end: end the block; gives the samples of each functional, and the digits of the energy sum (`energy_of`).
     message: a buffer for these faces; engines agree on its bytes where their plans have the same storage axes.
     """
+
+    launches: bool
+    divides: bool
 
     def begin(self, steps: int, excitation: str, weigh: bool, tables: Tables | None = None) -> None: ...
     def run(

@@ -8,7 +8,12 @@ import numpy as np
 
 
 def read_array(path: str | Path) -> np.ndarray:
-    """The array of a file of `numpy.save`. Errors: `OSError`; `ValueError` for any other file.
+    """The array of a file of `numpy.save`. Errors: `OSError`; `ValueError` for any other file."""
+    return np.array(mapped_array(path))
+
+
+def mapped_array(path: str | Path) -> np.ndarray:
+    """The same, left in its file until its numbers are used. Errors: as `read_array`.
 
     Its header is held against the length of the file before there is memory for it.
     """
@@ -20,4 +25,4 @@ def read_array(path: str | Path) -> np.ndarray:
         raise ValueError(" ".join(str(error).split()).rstrip(".") or type(error).__name__) from None
     if not isinstance(found, np.ndarray):
         raise ValueError("it holds several arrays, as numpy.savez writes them")
-    return np.array(found)
+    return found

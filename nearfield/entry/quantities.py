@@ -194,6 +194,37 @@ class ComplexQuantity(Quantity):
         return complex(*(super(ComplexQuantity, self).read(part) for part in value))
 
 
+@dataclass(frozen=True)
+class AlongAxes(Quantity):
+    """Annotation of a constant of a medium: one number, or three, along the axes x, y and z of the grid."""
+
+    least: float = 0.0
+    most: float = math.inf
+
+    def read(self, value: Any) -> float | tuple[float, float, float]:  # type: ignore[override]
+        """The value, or three; of three equal ones the one. ValueError says what was given and what is allowed."""
+        value = value.tolist() if isinstance(value, np.ndarray) else value
+        if not isinstance(value, (list, tuple)):
+            return self._within(value)
+        if len(value) != 3 or any(isinstance(each, (list, tuple)) for each in value):
+            raise ValueError(
+                f"given {shown(value)}; allowed: one number, or three, along x, y and z of the grid. Tensors with "
+                "other entries are not possible: turn the model until the medium's axes are those of the grid"
+            )
+        along = tuple(self._within(each) for each in value)
+        return along[0] if along[0] == along[1] == along[2] else along  # type: ignore[return-value]
+
+    def _within(self, value: Any) -> float:
+        number = super().read(value)
+        if not self.least <= number <= self.most:
+            raise ValueError(f"given {shown(value)}; allowed: {self.least:g} to {self.most:g}")
+        return number
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        one = super().__get_pydantic_json_schema__(schema, handler)
+        return {"anyOf": [one, {"type": "array", "items": one, "minItems": 3, "maxItems": 3}]}
+
+
 if TYPE_CHECKING:
     Value = TypeVar("Value")
     Read: TypeAlias = Value | Any  # a field holds a Value, and may be given as text with a unit, a list, an array

@@ -27,8 +27,9 @@ def refuse_good_conductors(bodies: Iterable[FilledShape], frequency: float) -> N
         medium = body.medium
         if not isinstance(medium, Medium) or not medium.dispersive:
             continue
-        permittivity = complex(medium.relative_permittivity(frequency))
-        index = complex(np.sqrt(permittivity * complex(medium.relative_permeability(frequency))))
+        wave = max(medium._waves(), key=lambda each: abs(complex(each.relative_permittivity(frequency))))
+        permittivity = complex(wave.relative_permittivity(frequency))
+        index = complex(np.sqrt(permittivity * complex(wave.relative_permeability(frequency))))
         depth = VACUUM_SPEED / (2 * math.pi * frequency * max(abs(index.imag), 1e-12))
         thickness = min(high - low for low, high in zip(*body.shape.bounds()))
         even = abs(index.imag) > EVEN * abs(index.real)

@@ -222,6 +222,32 @@ class GradedGrid(Schema):
         return YeeGrid(triple(grading.lines() for grading in (self.x, self.y, self.z)))
 
 
+class FineCells(Schema):
+    """A box in which an `AutoGrid` has smaller cells; they go on, along each axis, where it ends along the others.
+
+    For fields that change faster than waves do: between plates closer than a cell, around gaps and feeds.
+    Errors: `ModelError` for corners that are not in order.
+
+    >>> import nearfield as nf
+    >>> nf.FineCells((0, 0, 0), ("5 mm", "5 mm", "1 mm"), "0.1 mm").cell
+    (0.0001, 0.0001, 0.0001)
+    """
+
+    lower: Position
+    """Corner with the smallest coordinates (m)."""
+    upper: Position
+    """Opposite corner (m); equal along an axis that needs no smaller cells."""
+    cell: Annotated[Read[Spacing], BeforeValidator(_three)]
+    """Largest cell (m) in there: one length, or three along x, y, z."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> FineCells:
+        for axis, low, high in zip(AXES, self.lower, self.upper):
+            if low > high:
+                raise ModelError(f"fine cells: lower {axis}={low:g} m lies above upper {axis}={high:g} m; swap them")
+        return self
+
+
 class AutoGrid(Schema):
     """A grid fitted to the model: fine enough for the shortest wavelength in each medium, lines on every edge.
 
@@ -251,6 +277,8 @@ class AutoGrid(Schema):
     """End thin metal a third of a cell inside its true edges, where its singular field makes it look its true size."""
     minimum_cell: PositiveLength | None = None
     """Lines are not drawn closer than this (m); left out, a fiftieth of the finest wanted cell."""
+    finer: tuple[FineCells, ...] = ()
+    """Boxes with smaller cells."""
 
     def resolve(self, simulation: Meshed) -> YeeGrid:
         """The fitted grid, CPML included."""

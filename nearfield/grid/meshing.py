@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from nearfield.bodies.combined import Difference
 from nearfield.bodies.geometry import FilledShape
 from nearfield.bodies.shapes import Cylinder, Extruded, Wire
 from nearfield.entry.errors import ModelError
@@ -69,7 +70,7 @@ def fitted_grid(auto: AutoGrid, simulation: Meshed | None) -> YeeGrid:
     bodies = simulation._bodies if simulation else ()
     refuse_good_conductors(bodies, auto.maximum_frequency)
     media = [background, *(body.medium for body in bodies if isinstance(body.medium, Medium))]
-    finest = min(cell_in(auto, medium) for medium in media)
+    finest = min([*(cell_in(auto, medium) for medium in media), *(min(box.cell) for box in auto.finer)])
     closest = auto.minimum_cell or finest / FINEST
     edges = thin_edges(auto, bodies, closest)
     lines = []
@@ -80,6 +81,7 @@ def fitted_grid(auto: AutoGrid, simulation: Meshed | None) -> YeeGrid:
             wish_structure(wishes, auto, body.shape, body.medium, axis, (low, high))
         for entry in entries(simulation):
             wish_entry(wishes, entry, axis)
+        wish_fine_cells(wishes, auto, axis)
         least = min(closest, high - low)  # both walls stay, however coarse the cells that were asked for
         lines.append(axis_lines(wishes, auto, (low, high), least, boundaries.cpml_cells(axis)))
     refuse_cell_count(tuple(len(line) - 1 for line in lines), ADVICE)
@@ -148,6 +150,8 @@ def wish_structure(wishes: Wishes, auto: AutoGrid, shape, medium, axis: int, spa
         largest = min(cell_in(auto, medium), (high - low) / CELLS_ACROSS)
         wishes.sizes.append((low, high, largest))
         wishes.lines += [(EDGE if shape._constant_along(axis) else SOFT, place) for place in (low, high)]
+        if isinstance(shape, Difference):
+            wishes.lines += [(EDGE, place) for place in shape._levels(axis)]
     elif isinstance(shape, Wire):
         if shape._slants:
             wishes.lines += [(METAL if low == high else SOFT, place) for place in (low, high)]
@@ -188,6 +192,15 @@ def wish_entry(wishes: Wishes, entry, axis: int) -> None:
     propagation = getattr(entry, "propagation", None)
     if propagation and propagation[-1] == "xyz"[axis]:
         wishes.lines.append((EDGE, entry.reference_plane))
+
+
+def wish_fine_cells(wishes: Wishes, auto: AutoGrid, axis: int) -> None:
+    """Sizes that the user asks for, and lines where they begin and end."""
+    for box in auto.finer:
+        low, high = box.lower[axis], box.upper[axis]
+        if low < high:
+            wishes.sizes.append((low, high, box.cell[axis]))
+            wishes.lines += [(SOFT, low), (SOFT, high)]
 
 
 def axis_lines(wishes: Wishes, auto: AutoGrid, space, closest: float, cpml: tuple[int, int]) -> np.ndarray:

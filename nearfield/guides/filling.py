@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,15 +15,17 @@ from nearfield.lowering.context import Context
 from nearfield.lowering.interpolation import Index
 
 LOSSLESS = 1e-9  # and alike
+EVEN = 0.05  # of Cb and Db about followed metal, whose stable bounds take the lengths of cells along the guide too
 
 
 @dataclass(frozen=True)
 class Filling:
     """Coefficients over the window: Cb of E_u, E_v, E_n, Db of the H_v and H_u beside E_u and E_v, and of H_n.
 
-    They are those of the media without conductivity, and 1 where nothing of the guide is. `open_u`, `open_v`: the part
-    of an edge that is not in metal; where it is f, arrays hold f E, Cb is f/eps_r, and Db of a face 1/(mu_r f). `index`
-    is the least and largest eps_r mu_r, `loss` the largest conductivity dt/(2 eps) of a sample.
+    They are those of the media without conductivity, and 1 where nothing of the guide is. `even`: of one medium.
+    `open_u`, `open_v`: what metal leaves of an edge, and its field makes of eps there; where it is f, arrays hold f E
+    and Cb is f/eps_r, and if `exact` Db of the H face beside is 1/(mu_r f), so that waves go as in the medium. `index`
+    is the least and largest 1/(Cb Db), `loss` the largest conductivity dt/(2 eps) of a sample.
     """
 
     electric: tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -30,19 +33,21 @@ class Filling:
     open_u: np.ndarray
     open_v: np.ndarray
     permittivity: float
+    permeability: float
     index: tuple[float, float]
     even: bool
+    exact: bool
     loss: float = 0.0
 
     @property
-    def permeability(self) -> float:
-        """Of an even one."""
-        return self.index[0] / self.permittivity
+    def open_cells(self) -> np.ndarray:
+        """The part of each cell that H along the guide counts with, of an even one."""
+        return 1.0 / (self.magnetic[2] * self.permeability)
 
     @property
-    def open_cells(self) -> np.ndarray:
-        """The part of each cell that is not in metal, of an even one."""
-        return 1.0 / (self.magnetic[2] * self.permeability)
+    def open_nodes(self) -> np.ndarray:
+        """The part of the medium's eps that each E along the guide counts with, of an even one."""
+        return 1.0 / (self.electric[2] * self.permittivity)
 
 
 def _above(context: Context, component: int, index: Index) -> Index:
@@ -78,31 +83,53 @@ def filling_of(context: Context, who: str, place: Place, live: tuple, cells: np.
         return drive(3 + v, live_u, along, media), drive(3 + u, live_v, along, media)
 
     electric = drive(u, live_u, node), drive(v, live_v, node), drive(n, live_n, node)
+    media = drive(u, live_u, node, True), drive(v, live_v, node, True), drive(n, live_n, node, True)
     beside = [faces(along) for along in (node - 1, node)]
-    magnetic = *beside[1], drive(3 + n, cells, node)
-    inside = electric[2][live_n] if live_n.any() else np.concatenate((electric[0][live_u], electric[1][live_v]))
-    free = [_open(context, axis, place, mask) for axis, mask in ((u, live_u), (v, live_v))]
-    whole = [mask & (part == 1.0) for mask, part in zip((live_u, live_v), free)]
-    square = np.concatenate(  # of the media: faces that conformal metal makes count larger are no filling
-        [(cb * db)[mask] for along in (node - 1, node) for cb, db, mask in zip(electric, faces(along, True), whole)]
-    )
-    alike = np.ptp(inside) <= LOSSLESS * inside.max() and np.ptp(square) <= LOSSLESS * square.max()
-    permittivity = 1.0 / inside.max()
-    around = [(u, live_u, 0), (v, live_v, 0), (u, live_u, 2), (v, live_v, 2), (n, live_n, 1)]
-    same = alike or all(_same(drive(a, mask, node - 1 + on), electric[(u, v, n).index(a)]) for a, mask, on in around)
-    if not same or not all(_same(*pair) for pair in zip(*beside)):
+    around = [(u, live_u, 0), (v, live_v, 0), (u, live_u, 2), (v, live_v, 2), (n, live_n, 0)]
+    pairs = [
+        (drive(a, mask, node - 1 + on, alone), (media if alone else electric)[(u, v, n).index(a)], within)
+        for alone, within in ((True, LOSSLESS), (False, EVEN))
+        for a, mask, on in around
+    ]
+    pairs += [(*pair, EVEN) for pair in zip(*beside)]
+    pairs += [(*pair, LOSSLESS) for pair in zip(faces(node - 1, True), faces(node, True))]
+    if not all(_same(*pair) for pair in pairs):
         raise ModelError(
             f"{who}: what fills the guide changes within a cell of the port's plane; a port needs an even guide, so "
             "let it run on for a few cells on both sides of the plane"
         )
-    if alike:
+    free = [_open(context, axis, place, mask) for axis, mask in ((u, live_u), (v, live_v))]
+    whole = [mask & (part == 1.0) for mask, part in zip((live_u, live_v), free)]
+    inside = media[2][live_n] if live_n.any() else np.concatenate((media[0][live_u], media[1][live_v]))
+    of_media, square = _products(media, faces(node, True), whole), _products(electric, beside[1], (live_u, live_v))
+    permittivity, permeability = 1.0 / inside.max(), inside.max() / of_media[0]
+    even = _alike(inside) and _alike(of_media) and _isotropic(media, (*whole, live_n), inside.max())
+    if even:
         free = [cb * permittivity for cb in electric[:2]]
-    index = (1.0 / square[0],) * 2 if alike else (1 / square.max(), 1 / square.min())
-    return Filling(electric, magnetic, free[0], free[1], permittivity, index, alike, max(losses))
+    index, exact = (1.0 / square.max(), 1.0 / square.min()), even and _alike(np.append(square, of_media[0]))
+    magnetic = *beside[1], drive(3 + n, cells, node)
+    return Filling(electric, magnetic, free[0], free[1], permittivity, permeability, index, even, exact, max(losses))
 
 
-def _same(one: np.ndarray, other: np.ndarray) -> bool:
-    return bool(np.abs(one - other).max() <= LOSSLESS * np.abs(one).max())
+def _products(
+    electric: Sequence[np.ndarray], magnetic: Sequence[np.ndarray], masks: Sequence[np.ndarray]
+) -> np.ndarray:
+    """Cb of E_u and E_v times Db of the H beside them."""
+    return np.concatenate([(cb * db)[mask] for cb, db, mask in zip(electric, magnetic, masks)])
+
+
+def _alike(values: np.ndarray) -> bool:
+    return bool(np.ptp(values) <= LOSSLESS * values.max())
+
+
+def _isotropic(electric: Sequence[np.ndarray], masks: Sequence[np.ndarray], along: float) -> bool:
+    """Whether Cb of the medium is the same across the guide, on edges that no metal cuts, as along it."""
+    values = np.concatenate([cb[mask] for cb, mask in zip(electric, masks)])
+    return bool(np.abs(values - along).max(initial=0.0) <= LOSSLESS * along)
+
+
+def _same(one: np.ndarray, other: np.ndarray, within: float) -> bool:
+    return bool(np.abs(one - other).max() <= within * np.abs(one).max())
 
 
 def _drive(

@@ -6,7 +6,8 @@ their difference G p, and
     G' A G p = cut-off^2 M p,        A: area that an edge stands for, M: area of a cell, or dual area of a node
 
 Where metal leaves a part f of an edge open, A is A f and M that of the open part of a cell for TE modes. For TM and TEM
-E is G p/f, since the potential falls to zero within f of the edge, and A is A/f.
+E is G p/f, since the potential falls to zero within f of the edge, and A is A/f. What the field about edges of metal
+makes of eps across it counts in f too, as one over the factor; that along the guide counts in M of TM modes.
 
 The analytic mode is where inverse iteration starts, so that it says which mode is found, and how it is polarised; on
 even lines in a rectangle it is the solution already. E and n x E, half a cell on, obey the three-dimensional update
@@ -95,7 +96,7 @@ def guide_mode(section: Section, lines: tuple, opening: Opening, name: ModeName,
     elif name.family == "TM":
         cutoff, electric = _eigenvector(section, lines, opening, name, angle, area / free, who)
     else:
-        cutoff, electric = 0.0, _static(section, lines, opening, area / free)
+        cutoff, electric = 0.0, _static(section, lines, opening, area / free, who)
     return mode_on(section, name.family, cutoff, electric)
 
 
@@ -132,7 +133,7 @@ def differences(section: Section, te: bool):
         return vstack(parts).tocsc(), (np.outer(pu, pv) * section.filling.open_cells).ravel()
     along_u, along_v = diags(1 / pu) @ steps[0].T, diags(1 / pv) @ steps[1].T  # minus the slope
     parts = kron(along_u, identity(dv.size)), kron(identity(du.size), along_v)
-    return vstack(parts).tocsc(), np.outer(du, dv).ravel()
+    return vstack(parts).tocsc(), (np.outer(du, dv) * section.filling.open_nodes).ravel()
 
 
 def _places(lines: tuple, te: bool) -> list[np.ndarray]:
@@ -197,8 +198,8 @@ def _nearest(stiffness, mass: np.ndarray, start: np.ndarray, apart: np.ndarray |
     return found
 
 
-def _static(section: Section, lines: tuple, opening: Opening, weight: np.ndarray) -> np.ndarray:
-    """E of a potential of 1 on the inner conductor and 0 on the outer one."""
+def _static(section: Section, lines: tuple, opening: Opening, weight: np.ndarray, who: str) -> np.ndarray:
+    """E of a potential of 1 on the inner conductor and 0 on the outer one. Error: there is no inner one."""
     from scipy.sparse import diags
     from scipy.sparse.linalg import spsolve
 
@@ -206,6 +207,12 @@ def _static(section: Section, lines: tuple, opening: Opening, weight: np.ndarray
     distance, _ = opening.polar(*_places(lines, te=False))
     free = section.live_n.ravel()
     held = (~free & (distance < np.sqrt(opening.inner * opening.radius))).astype(float)
+    if not held.any():
+        raise ModelError(
+            f"{who}: no node of the grid within {np.sqrt(opening.inner * opening.radius):.4g} m of the middle of its "
+            f"opening lies in metal, so there is no inner conductor of inner_radius {opening.inner:.4g} m to carry a "
+            "TEM wave; draw it through the port's plane, or take smaller cells"
+        )
     stiffness = (operator.T @ diags(weight) @ operator).tocsc()
     held[free] = spsolve(stiffness[free][:, free], -(stiffness @ held)[free])
     return operator @ held

@@ -106,7 +106,7 @@ def _mode(context: Context, port: WaveguidePort, section: Section) -> Mode | Loa
         band = context.minimum_frequency, context.maximum_frequency
         key, step = (name.n, fingerprint(section)), context.time_step
         mode = replace(context.once(key, lambda: open_mode(section, name.n, band, step, who)), section=section)
-    elif section.filling.even:
+    elif section.filling.exact:
         mode = counted_mode(section, name.n, who)
     else:
         band = context.minimum_frequency, context.maximum_frequency

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.entry.triples import Point, triple
 from nearfield.grid.yee import AXES, is_half
-from nearfield.incident.box import Beam, Reads
+from nearfield.incident.box import Beam
+from nearfield.incident.crossings import Crossing, Reads
 from nearfield.incident.oblique import FINENESS, TAPS, GridWave, ObliqueWave, lagrange, make_combs
 from nearfield.lowering.context import Context
+from nearfield.plan.boxes import Box
+from nearfield.plan.incident_faces import IncidentFaces
 from nearfield.plan.plan import unit_stride_axis
 from nearfield.plan.terms import IncidentTerm
 
@@ -34,28 +40,60 @@ def even_cells(context: Context, beam: Beam) -> Point:
     return triple(found)
 
 
-def uniform_medium(who: str, found: list[tuple[Reads, np.ndarray, np.ndarray]]) -> tuple[float, float]:
-    """(eps_r, mu_r) of the samples on the faces. Error: they differ, or lose."""
-    constants = []
-    for across, stay, drive in found:
-        if np.abs(stay - 1.0).max() > LOSSLESS or np.ptp(drive) > 1e-9 * drive.max():
-            name = "permeability" if across.component[0] >= 3 else "permittivity"
-            raise ModelError(
-                f"{who}: the medium at the faces of its box loses, or its {name} varies; a plane wave at an angle to "
-                "the axes needs a uniform lossless one. Enlarge the box, or let the wave travel along an axis"
-            )
-        constants.append(1.0 / float(drive.mean()))
-    return constants[0], constants[1]
+def uniform_medium(context: Context, who: str, found: Sequence[Crossing]) -> float:
+    """eps_r or mu_r of the samples on the faces, that of the first one. Error: they differ, or lose."""
+    least, most, first = np.inf, 0.0, 0.0
+    lossless = True
+    for crossing in found:
+        for slab in crossing.slabs():
+            _, stay, drive = crossing.reads(slab).weighted(context)
+            if drive.size:
+                first = first or float(drive[0])
+                least, most = min(least, float(drive.min())), max(most, float(drive.max()))
+                lossless &= bool(np.abs(stay - 1.0).max() <= LOSSLESS)
+    if not (lossless and first) or not most - least <= 1e-9 * most:
+        name = "permeability" if found[0].component >= 3 else "permittivity"
+        raise ModelError(
+            f"{who}: the medium at the faces of its box loses, or its {name} varies; a plane wave at an angle to "
+            "the axes needs a uniform lossless one. Enlarge the box, or let the wave travel along an axis"
+        )
+    return 1.0 / first
 
 
-def oblique_terms(
-    context: Context, beam: Beam, found: list[tuple[Reads, np.ndarray, np.ndarray]]
-) -> list[IncidentTerm]:
+@dataclass(frozen=True)
+class ObliqueFace:
+    """The samples of a crossing, which read the table of a wave; those that follow each other along the axis `along`
+    have the same shares."""
+
+    context: Context
+    crossing: Crossing
+    corner: tuple[int, ...]
+    wave: ObliqueWave
+    along: int
+    taps: int
+
+    @property
+    def box(self) -> Box:
+        """The samples."""
+        return self.crossing.box
+
+    def drawn(self, box: Box) -> IncidentTerm | None:
+        """Those that lie in a box; None without any."""
+        across, _, drive = self.crossing.reads(box).weighted(self.context)
+        if not drive.size:
+            return None
+        column, share = places(across, self.corner, self.wave, self.along, self.taps)
+        component = np.full(drive.size, self.crossing.component)
+        i, j, k = across.index
+        return IncidentTerm(component, i, j, k, drive * self.crossing.factor, column, share, self.wave)
+
+
+def oblique_terms(context: Context, beam: Beam, found: Sequence[Sequence[Crossing]]) -> list[IncidentFaces]:
     """The terms of a wave at an angle, for E and for H: samples that lie along rows, and those that end them."""
     cells, travels, taps = even_cells(context, beam), beam.travels, TAPS[context.precision]
-    permittivity, permeability = uniform_medium(beam.who, found)
+    permittivity, permeability = (uniform_medium(context, beam.who, half) for half in found)
     grid_wave = GridWave(cells, context.time_step, travels, beam.electric, permittivity, permeability)
-    corner = [(a if u >= 0 else b) for a, b, u in zip(beam.first, beam.last, travels)]  # met first
+    corner = tuple((a if u >= 0 else b) for a, b, u in zip(beam.first, beam.last, travels))  # met first
     unit = unit_stride_axis(triple(n - first for n, first in zip(context.active, context.grid.stepped_from)))
     reach = [u * d * (b - a + 1) for u, d, a, b in zip(travels, cells, beam.first, beam.last)]
     slack = sum(abs(u) * d for u, d in zip(travels, cells))
@@ -68,25 +106,25 @@ def oblique_terms(
         combs = make_combs(cells, travels, along, (-slack, length + slack), taps, FINENESS[context.precision])
         reads = tuple(c for c in range(6) if present[c] and (along == unit or c % 3 != unit))
         wave = ObliqueWave(grid_wave, combs, reads, beam.signal, beam.excitation, beam.end + duration)
-        for across, _, drive in found:
-            ends = 3 - across.component % 3 - across.read % 3 == unit  # the face's axis
-            kept = present[across.read] & (ends != (along == unit))
-            column, share = places(across, corner, travels, wave, along, taps)
-            weight, (i, j, k) = (drive * across.factor)[kept], across.index[:, kept]
-            terms.append(IncidentTerm(across.component[kept], i, j, k, weight, column[kept], share[kept], wave))
-    return [term for term in terms if term.weight.size]
+        for half in found:
+            ends = [3 - each.component % 3 - each.read % 3 == unit for each in half]  # the face's axis
+            kept = [each for each, last in zip(half, ends) if present[each.read] and last != (along == unit)]
+            faces = tuple(ObliqueFace(context, each, corner, wave, along, taps) for each in kept)
+            if faces:
+                terms.append(IncidentFaces(half[0].component, faces, taps, wave))
+    return terms
 
 
 def places(
-    across: Reads, corner: list[int], travels: np.ndarray, wave: ObliqueWave, along: int, taps: int
+    across: Reads, corner: tuple[int, ...], wave: ObliqueWave, along: int, taps: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Columns and shares of samples; those that follow each other along the axis `along` have the same shares."""
-    cells, combs = wave.wave.cells, wave.combs
+    cells, travels, combs, read = wave.wave.cells, wave.wave.travels, wave.combs, across.crossing.read
     # the part that samples along the axis share, and the part that grows by whole places
-    elsewhere = np.zeros(across.read.size)
-    counted = np.zeros(across.read.size, np.int64)
+    elsewhere = np.zeros(across.source.shape[1])
+    counted = np.zeros(across.source.shape[1], np.int64)
     for axis in range(3):
-        half = np.array([0.5 * is_half(component, axis) for component in range(6)])[across.read]
+        half = 0.5 * is_half(read, axis)
         nodes = across.source[axis] - corner[axis]
         if axis == along and combs.counted:
             elsewhere += half * combs.teeth
@@ -97,4 +135,4 @@ def places(
     below = np.floor(elsewhere)
     fractions, which = np.unique(elsewhere - below, return_inverse=True)
     place = (below.astype(np.int64) + counted + combs.offset)[:, None] + np.arange(taps) - taps // 2 + 1
-    return combs.columns(place) + (wave.slots[across.read] * combs.places)[:, None], lagrange(fractions, taps)[which]
+    return combs.columns(place) + wave.slots[read] * combs.places, lagrange(fractions, taps)[which]

@@ -1,4 +1,4 @@
-"""Models that a plane wave does not fit: complex fields, half a periodic axis, other symmetry, at an angle poles."""
+"""Models that a plane wave does not fit: complex fields, half a periodic axis, other symmetry; at an angle media."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import AXES
+from nearfield.media.materials import Medium
 
 if TYPE_CHECKING:
     from nearfield.incident.box import Beam
@@ -31,7 +32,7 @@ def refuse_unfit(context: Context, beam: Beam) -> None:
             )
     _refuse_asymmetric(context.grid.mirrors, beam)
     if beam.along is None:
-        _refuse_dispersive(context, beam)
+        _refuse_media(context, beam)
 
 
 def _refuse_asymmetric(mirrors: Sequence[str | None], beam: Beam) -> None:
@@ -53,19 +54,22 @@ def _refuse_asymmetric(mirrors: Sequence[str | None], beam: Beam) -> None:
         )
 
 
-def _refuse_dispersive(context: Context, beam: Beam) -> None:
-    """Refuse dispersive media that are not wholly inside the box, a cell from its faces."""
+def _refuse_media(context: Context, beam: Beam) -> None:
+    """Refuse dispersive and anisotropic media that are not wholly inside the box, a cell from its faces."""
     lines, corners = context.grid.lines, ((beam.first, 1), (beam.last, -1))
     low, high = ([float(line[n + step]) for line, n in zip(lines, nodes)] for nodes, step in corners)
     for name, medium, bounds in context.coefficients.fillings():
-        if isinstance(medium, str) or not medium.dispersive:
+        if not isinstance(medium, Medium) or not (medium.dispersive or medium.anisotropic):
             continue
         inside = bounds is not None and all(
             low[axis] <= bounds[0][axis] and bounds[1][axis] <= high[axis] for axis in range(3)
         )
         if not inside:
+            kind, what = (
+                ("dispersive", "without poles") if medium.dispersive else ("anisotropic", "alike along all axes")
+            )
             raise ModelError(
-                f"{beam.who}: the dispersive medium of {name} is not wholly inside its box, a cell from the faces; the "
-                "incident wave at an angle is that of a medium without poles. Enlarge the box, give constants at the "
+                f"{beam.who}: the {kind} medium of {name} is not wholly inside its box, a cell from the faces; the "
+                f"incident wave at an angle is that of a medium {what}. Enlarge the box, give constants at the "
                 "frequency of interest, or let the wave travel along an axis"
             )

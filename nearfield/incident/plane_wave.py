@@ -13,12 +13,13 @@ from nearfield.entry.schema import tag
 from nearfield.entry.triples import Triple, triple
 from nearfield.grid.boundaries import FACES, Boundaries
 from nearfield.grid.yee import AXES, YeeGrid
-from nearfield.incident.along_axis import incident_line
+from nearfield.incident.along_axis import axis_terms
 from nearfield.incident.at_angle import oblique_terms
-from nearfield.incident.box import Beam, Reads, box_nodes, open_faces, reads, refuse_crossing, weighted
+from nearfield.incident.box import Beam, box_nodes, open_faces
+from nearfield.incident.crossings import crossings, refuse_crossing
 from nearfield.incident.fitness import refuse_unfit
 from nearfield.lowering.context import Context, Illumination
-from nearfield.plan.terms import IncidentTerm
+from nearfield.plan.incident_faces import IncidentFaces
 from nearfield.sources.edges import Name, ordered
 from nearfield.sources.sources import SOURCES, ImpressedCurrent
 from nearfield.sources.waveforms import AnyWaveform, ContinuousWave
@@ -138,7 +139,7 @@ class PlaneWave(ImpressedCurrent):
         """E (V/m) where it enters the box."""
         return self.amplitude * self.waveform.value(t)
 
-    def _terms(self, context: Context) -> list[IncidentTerm]:
+    def _terms(self, context: Context) -> list[IncidentFaces]:
         """The incident fields that the engine adds in each step, to E and to H."""
         corners, vectors = self._corner_nodes(context.grid, context.boundaries), (self.travels, self.electric)
         end = self.waveform.end
@@ -146,11 +147,9 @@ class PlaneWave(ImpressedCurrent):
         refuse_unfit(context, beam)
         faces = open_faces(context.grid, *corners)
         self._refuse_walls(context, faces)
-        found = []
-        for magnetic in (False, True):
-            across = reads(context, beam, faces, magnetic)
-            refuse_crossing(context, beam, across)
-            found.append(weighted(context, across))
+        found = [crossings(context, beam, faces, magnetic) for magnetic in (False, True)]
+        for half in found:
+            refuse_crossing(context, beam, half)
         return (
             oblique_terms(context, beam, found) if beam.along is None else axis_terms(context, beam, beam.along, found)
         )
@@ -180,20 +179,3 @@ class PlaneWave(ImpressedCurrent):
                     "the same on both faces). Keep the box a cell from the wall, or choose a wall, direction or "
                     "polarisation that fits"
                 )
-
-
-def axis_terms(
-    context: Context, beam: Beam, axis: int, found: list[tuple[Reads, np.ndarray, np.ndarray]]
-) -> list[IncidentTerm]:
-    """The terms of a wave along an axis, for E and for H."""
-    line = incident_line(context, beam, axis, int(np.argmax(np.abs(beam.electric))))
-    parts = np.concatenate((beam.electric, np.cross(np.eye(3)[axis], beam.electric)))  # of its E and H, by component
-    terms = []
-    for half, (across, _, drive) in enumerate(found):
-        weight = drive * across.factor * parts[across.read]
-        column = across.source[axis] - beam.first[axis] + (not half)
-        kept = weight != 0.0
-        i, j, k = across.index[:, kept]
-        share = np.ones((i.size, 1))
-        terms.append(IncidentTerm(across.component[kept], i, j, k, weight[kept], column[kept, None], share, line))
-    return [term for term in terms if term.weight.size]

@@ -6,11 +6,14 @@ Processors are known by the operating system's numbers, as plain tuples of int, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
+
 from nearfield.entry.errors import ModelError
-from nearfield.machine import hwloc_xml, synthetic, system_files
+from nearfield.machine import boards, hwloc_xml, synthetic, system_files
+from nearfield.machine.boards import Boards
 from nearfield.machine.tree import CACHES, UNKNOWN, Facts, Object, nest
 
 Matrix = tuple[tuple[float, ...], ...]
@@ -51,7 +54,8 @@ class Hardware:
     """One machine: this one, or one that is only described (`simulated`).
 
     `l1` (data), `l2` and `l3` are bytes of one cache, 0 where unknown. `distances` are relative latencies between NUMA
-    nodes by logical index, 10 for the own one. `root` is the tree that it was made from.
+    nodes by logical index, 10 for the own one. `root` is the tree that it was made from; `boards` the torus of a
+    machine of several.
     """
 
     name: str
@@ -64,6 +68,7 @@ class Hardware:
     distances: Matrix | None = None
     facts: Facts = UNKNOWN
     root: Object | None = field(default=None, repr=False, compare=False)
+    boards: Boards | None = field(default=None, repr=False, compare=False)
 
     @property
     def processors(self) -> tuple[int, ...]:
@@ -109,12 +114,15 @@ class Hardware:
 
 
 def load(given: str | Path | None) -> Hardware:
-    """The machine that was named: None is this one, an existing file is hwloc XML, else a synthetic string.
+    """The machine that was named: None is this one, a file is hwloc XML or, ending in .json or shipped under that name,
+    a description of boards (boards.py), anything else a synthetic string.
 
     Raises ModelError for anything else.
     """
     if given is None:
         return this_machine()
+    if str(given) in boards.SHIPPED or str(given).lower().endswith(".json"):
+        return from_boards(given)
     if Path(given).is_file() or str(given).lower().endswith(".xml"):
         return from_xml(given)
     return from_synthetic(str(given))
@@ -138,6 +146,22 @@ def from_xml(path: str | Path) -> Hardware:
     """The machine of an hwloc 2 XML file, as `lstopo machine.xml` writes it. Raises ModelError where it is not one."""
     root, distances, facts = hwloc_xml.read(Path(path))
     return assemble(root, Path(path).name, True, distances, facts)
+
+
+def from_boards(given: str | Path) -> Hardware:
+    """The machine of boards in a description, or shipped under that name. Raises ModelError where it is none."""
+    described = boards.read(given)
+    found = Boards(described)
+    board = from_synthetic(described.board)
+    if len(board.numa) != found.nodes_each:
+        raise ModelError(
+            f"machine {given}: distances has {found.nodes_each} rows, but board {board.name} has {len(board.numa)} "
+            "NUMA nodes; give a row for each"
+        )
+    root = synthetic.parse(f"group:{found.count} {described.board}")
+    name = f"{described.name}, {found.words()}"
+    distances = {(int(a), int(b)): float(d) for (a, b), d in np.ndenumerate(found.distances())}
+    return replace(assemble(root, name, True, distances, UNKNOWN), boards=found)
 
 
 def assemble(

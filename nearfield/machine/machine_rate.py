@@ -14,6 +14,7 @@ RATES = MachineFile("rates.json")
 DEFAULT_MCELLS_PER_SECOND = 150.0  # a core, single precision, memory-bound sweep; measured with `bench box` at 200^3
 LARGE = 2e6  # cells, some 50 MB of fields
 SHORTEST_SECONDS = 0.5  # a shorter measurement is noise
+FEWEST = 1e5  # cells; smaller models spend their time between rows, and say nothing of others
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def known_rate(precision: str, threads: int, cells: float) -> Rate:
 
 def remember_rate(mcells_per_second: float, precision: str, threads: int, seconds: float, cells: float) -> None:
     """Keep the rate measured on a model of so many cells."""
-    if seconds < SHORTEST_SECONDS or not mcells_per_second > 0:
+    if seconds < SHORTEST_SECONDS or cells < FEWEST or not mcells_per_second > 0:
         return
     RATES.keep(stored() | {f"{precision}/{threads}/{size_of(cells)}": round(float(mcells_per_second), 3)})
 

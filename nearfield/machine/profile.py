@@ -106,6 +106,7 @@ ASSUMED_LINKS = {  # typical servers, in round numbers
     "hosts": Link(latency=20e-6, bandwidth=1.15e9, busy=0.5e-9),
 }
 LINK_NAMES = {"numa": "shared memory", "across": "shared memory", "hosts": "10 Gbit/s Ethernet"}
+REMOTE = "memory of another NUMA node"  # how an assumption about it begins
 ASSUMED_REMOTE = 0.6  # bandwidth of another NUMA node's memory over that of one's own
 
 
@@ -169,7 +170,7 @@ class Profile(Schema):
                     f"{link.busy * 1e9:g} ns of the processor a byte ({LINK_NAMES[where]})"
                 )
         if len(self.bandwidth) < 2:
-            said.append(f"memory of another NUMA node: {ASSUMED_REMOTE:g} of the bandwidth of the own one")
+            said.append(f"{REMOTE}: {ASSUMED_REMOTE:g} of the bandwidth of the own one")
         return tuple(said)
 
     def as_dict(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from nearfield.entry.errors import ModelError
+from nearfield.machine.left_segments import note_own, remove_left
 from nearfield.machine.watchdog import Watchdog
 
 if TYPE_CHECKING:
@@ -28,6 +29,11 @@ class Alone:
     """The only rank."""
 
     rank, size = 0, 1
+
+    @property
+    def watched(self) -> bool:
+        """Whether a rank that dies in silence is noticed."""
+        return True
 
     @functools.cached_property
     def hosts(self) -> list[str]:
@@ -85,6 +91,10 @@ class Ranks(Alone):
         self.hosts = communicator.allgather(platform.node())
         self._watchdog = Watchdog(communicator, self.hosts)
         self._waiting = self._watchdog.waiting
+
+    @property
+    def watched(self) -> bool:
+        return self._watchdog.watches
 
     def from_root(self, value: Any) -> Any:
         with self._waiting():
@@ -266,4 +276,6 @@ def world() -> Alone:
             f"a launcher started {started()} processes, but each is rank 0 of {MPI.COMM_WORLD.size}: "
             f"it belongs to another MPI than the library in use ({MPI.get_vendor()[0]}); use that library's own mpiexec"
         )
+    note_own()
+    remove_left()
     return Ranks(MPI.COMM_WORLD)

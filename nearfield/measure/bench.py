@@ -21,7 +21,7 @@ from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.machine.topology import available_threads
 from nearfield.machine.transport import started, world
 from nearfield.parallel.start import Parallel, start, wishes_of_cpu
-from nearfield.plan.sizes import traffic_bytes_per_cell
+from nearfield.run.roofline import moved_bytes
 
 CELL = 1e-3  # m
 WARM_UP = 2  # steps: pages and caches
@@ -75,9 +75,8 @@ class Timed:
     def facts(self) -> dict[str, Any]:
         """Schedule, tiles, threads and instruction set that ran; bytes a cell allocated and moved a step (model)."""
         facts, plan = self.engine.facts(), self.setup.plan
-        stepwise = traffic_bytes_per_cell(plan.cells, plan.cpml, plan.precision)
         tiles = {f"tile_{each.name}": facts.get(f"tile_{each.name}", 0) for each in fields(Tiling)}
-        bytes_moved = stepwise * Tiling(*tiles.values()).traffic * (1 + plan.complex_fields)
+        bytes_moved = moved_bytes(plan, facts)
         ran = {name: facts[name] for name in ("threads", "isa", "schedule", "palette_blocks")}
         return ran | tiles | {"bytes_per_cell": facts["bytes"] / self.cells, "traffic_bytes_per_cell": bytes_moved}
 

@@ -34,8 +34,8 @@ from nearfield import (
 from nearfield.machine.facts import machine_facts
 from nearfield.machine.memory_rate import triad
 from nearfield.measure.bench import CELL, Timed, box
-from nearfield.plan.plan import Plan
 from nearfield.plan.sizes import BYTES_OF
+from nearfield.run.roofline import recorded_bytes
 
 ROUNDS = 5  # each: the empty box, then the case
 HIGHEST = 15e9  # Hz; 20 cells a wavelength in vacuum
@@ -196,18 +196,12 @@ CASES: dict[str, Case] = {
 }
 
 
-def recorder_traffic(plan: Plan, steps: int) -> float:
-    """Bytes a cell and step of recording boxes: sums are read and written, copies written, nothing stays in cache."""
-    values = sum(term.moved_numbers(steps) for term in plan.recorders)
-    return values * BYTES_OF[plan.precision] / float(np.prod(plan.cells, dtype=float))
-
-
 def row(name: str, timed: Timed, reference: Timed, steps: int, rounds: int) -> dict[str, Any]:
     """One line of the table: the case and the empty box, timed in turn."""
     pairs = [(reference.rate(steps), timed.rate(steps)) for _ in range(rounds)]
     shares = [case / empty for empty, case in pairs]
     facts, plan = timed.facts(), timed.setup.plan
-    facts["traffic_bytes_per_cell"] += recorder_traffic(plan, steps)
+    facts["traffic_bytes_per_cell"] += recorded_bytes(plan, steps)
     strides = {box.stride for box in plan.dft_boxes}
     middle = {
         "mcells_per_second": statistics.median(case for _, case in pairs),

@@ -1,8 +1,9 @@
-"""Binding schemes x ranks x threads on the empty box and an antenna: each point a process of its own, all in turn."""
+"""Hosts x binding x memory policy x ranks x threads on a box and an antenna: each point by itself, all in turn."""
 
 from __future__ import annotations
 
 import itertools
+import os
 import statistics
 import sys
 from collections.abc import Callable, Sequence
@@ -17,8 +18,10 @@ from nearfield.machine.hardware import SCHEMES, Hardware, Unit
 from nearfield.machine.placement import memory_policy
 from nearfield.machine.profile import Profile
 from nearfield.machine.teams import team_of
+from nearfield.measure.probe_stream import doubling
 from nearfield.measure.workers import answer
 from nearfield.parallel.decomposition import decompositions
+from nearfield.parallel.launch import command_on, launcher
 from nearfield.predict.prediction import LAYER, even, predict
 from nearfield.predict.step_time import Cluster, Exchange, Job, place
 
@@ -44,13 +47,22 @@ class Point:
 
     case: Case
     scheme: str
-    ranks: int
+    ranks: int  # on each host
     threads: int  # in each rank
+    memory: str | None = None  # policy; None: the one that goes with the scheme
+    hosts: tuple[str, ...] = ()  # none: this machine, without a launcher's hosts
 
-    def command(self) -> list[str]:
-        """The command line that a user would give."""
-        spread = ["--bind", self.scheme, "--ranks", str(self.ranks), "--threads", str(self.threads)]
-        return [sys.executable, "-m", "nearfield", "bench", *self.case.arguments, *spread, "--json"]
+    def arguments(self) -> list[str]:
+        """Those of the command line that a user would give, but for the ranks."""
+        memory = [] if self.memory is None else ["--memory", self.memory]
+        how = ["--bind", self.scheme, *memory, "--threads", str(self.threads), "--json"]
+        return ["bench", *self.case.arguments, *how]
+
+    def command(self) -> tuple[list[str], dict[str, str]]:
+        """The whole command line, and the environment variables it needs."""
+        if self.hosts:
+            return command_on(self.hosts, self.ranks, self.arguments(), launcher())
+        return [sys.executable, "-m", "nearfield", *self.arguments(), "--ranks", str(self.ranks)], {}
 
 
 def cases(names: Sequence[str], cells: int, steps: int, model: Path, hardware: Hardware) -> list[Case]:
@@ -94,12 +106,24 @@ def rank_counts(cores: int) -> list[int]:
 
 
 def points(
-    cases: Sequence[Case], schemes: Sequence[str], cores: int, ranks: Counts = None, threads: Counts = None
+    cases: Sequence[Case],
+    schemes: Sequence[str],
+    cores: int,
+    ranks: Counts = None,
+    threads: Counts = None,
+    policies: Sequence[str | None] = (None,),
+    hosts: Sequence[str] = (),
 ) -> list[Point]:
-    """Every combination; threads that are left out are one a rank, and as many as fill the cores."""
+    """Every combination; threads that are left out are one a rank, and as many as fill the cores.
+
+    With hosts, the first one, two, four, ... and all of them.
+    """
+    counts = [tuple(hosts[:count]) for count in doubling(len(hosts))] if hosts else [()]
     return [
-        Point(case, scheme, count, number)
-        for case, scheme, count in itertools.product(cases, schemes, ranks or rank_counts(cores))
+        Point(case, scheme, count, number, policy, some)
+        for case, some, scheme, policy, count in itertools.product(
+            cases, counts, schemes, policies, ranks or rank_counts(cores)
+        )
         for number in threads or sorted({1, max(1, cores // count)})
     ]
 
@@ -117,29 +141,37 @@ def measure(points: Sequence[Point], rounds: int, tell: Tell = lambda text: None
 
 def run(point: Point) -> dict[str, Any]:
     """The answer of one run; its `error` where it was refused. Error: it failed otherwise."""
-    return answer(point.command(), SECONDS, allowed=(0, 2))
+    line, needed = point.command()
+    return answer(line, SECONDS, allowed=(0, 2), variables=os.environ | needed)
 
 
 def row(point: Point, said: Sequence[dict[str, Any]], hardware: Hardware, profile: Profile) -> dict[str, Any]:
     """One line of the table: rates (Mcells/s) of all rounds, and what was predicted of what ran."""
-    found: dict[str, Any] = {"case": point.case.name, "bind": point.scheme}
-    found |= {"ranks": point.ranks, "threads": point.threads}
+    found: dict[str, Any] = {"case": point.case.name, "bind": point.scheme, "hosts": len(point.hosts) or 1}
+    found |= {"memory": point.memory or memory_policy(point.scheme), "ranks": point.ranks, "threads": point.threads}
     if "error" in said[0]:
         return found | {"refused": said[0]["error"]}
     rates = [each["mcells_per_second"] for each in said]
-    median, predicted = statistics.median(rates), rate_predicted(point, said[0], Cluster(hardware, 1, profile))
+    median, predicted = statistics.median(rates), rate_predicted(point, said[0], cluster_of(point, hardware, profile))
     found |= {"mcells_per_second": median, "lowest": min(rates), "highest": max(rates), "rates": rates}
+    found["minutes"] = statistics.median(each["seconds"] for each in said) / 60
     ratio = predicted / median if predicted else None
     found |= {"predicted_mcells_per_second": predicted, "predicted_over_measured": ratio}
     return found | {name: said[0][name] for name in REPORTED}
+
+
+def cluster_of(point: Point, hardware: Hardware, profile: Profile) -> Cluster:
+    """The hosts of a point, all alike."""
+    return Cluster(hardware, len(point.hosts) or 1, profile)
 
 
 def rate_predicted(point: Point, said: dict[str, Any], cluster: Cluster) -> float | None:
     """Mcells/s by the model of the step, for the boxes and halos that ran; None where it cannot be said."""
     job, depth, counts = point.case.job, max(1, said["halo_depth"]), tuple(said["rank_arrangement"])
     try:
-        placed = place(cluster, point.scheme, memory_policy(point.scheme), units_of(point, cluster.hardware))
-        cut = decompositions(job.weights, point.ranks, point.ranks)  # as the run is, which takes ranks for equally fast
+        memory, ranks = point.memory or memory_policy(point.scheme), point.ranks * cluster.hosts
+        placed = place(cluster, point.scheme, memory, units_of(point, cluster.hardware))
+        cut = decompositions(job.weights, ranks, ranks)  # as the run is, which takes ranks for equally fast
         balanced = [each.arrangement for each in cut if each.arrangement.counts == counts]
         exchange = LAYER if depth == 1 else Exchange("deep", depth)
         return predict(job, cluster, placed, exchange, balanced or [even(job.shape, counts)]).mcells_per_second

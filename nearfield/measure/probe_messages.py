@@ -1,8 +1,9 @@
 """Ping-pong between two MPI ranks over message size; started on several ranks by an MPI launcher.
 
-    mpiexec -n 2 python -m nearfield.measure.probe_messages [--processors 0,1] [--quick] [--longest 64]
+    mpiexec -n 2 python -m nearfield.measure.probe_messages [--processors 0,1] [--quick] [--longest 64] [--matrix]
 
-Rank 0 prints one JSON object. Times are what the solver's halos pay: through mpi4py, from and to pages in use.
+Rank 0 prints one JSON object: times over size, or the matrix of all nodes. Times are what the solver's halos pay:
+through mpi4py, from and to pages in use.
 """
 
 from __future__ import annotations
@@ -186,7 +187,13 @@ def main(arguments: list[str]) -> int:
         os.sched_setaffinity(0, {listed[ranks.rank % len(listed)]})
     from mpi4py import MPI
 
-    found = measure(MPI.COMM_WORLD, "--quick" in arguments, int(options.get("--longest", SIZES[-1])))
+    quick = "--quick" in arguments
+    if "--matrix" in arguments:
+        from nearfield.measure.node_matrix import node_matrix
+
+        found = node_matrix(MPI.COMM_WORLD, quick)
+    else:
+        found = measure(MPI.COMM_WORLD, quick, int(options.get("--longest", SIZES[-1])))
     if found is not None:
         print(json.dumps(found), flush=True)
     return 0

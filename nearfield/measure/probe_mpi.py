@@ -19,6 +19,7 @@ from nearfield.machine.hardware import Hardware
 from nearfield.machine.system_files import ranges
 from nearfield.machine.transport import started as started_ranks
 from nearfield.machine.transport import world
+from nearfield.measure.node_matrix import node_matrix
 from nearfield.measure.probe import reliable, unsteady
 from nearfield.measure.probe_messages import SIZES, measure
 from nearfield.measure.workers import answer
@@ -43,11 +44,23 @@ def probe_mpi(hardware: Hardware, quick: bool) -> dict[str, Any] | None:
         world()  # refuses ranks that do not find each other
         from mpi4py import MPI
 
-        found = measure(MPI.COMM_WORLD, quick)
+        found, matrix = measure(MPI.COMM_WORLD, quick), node_matrix(MPI.COMM_WORLD, quick)
     else:
         runs = [started(processors, quick) for processors in pairs_of(hardware)]
         found = runs[0] | {"pairs": [pair for run in runs for pair in run["pairs"]]}
-    return None if found is None else fitted(found)
+        matrix = matrix_here(hardware, quick)
+    return None if found is None else fitted(found) | {"matrix": matrix}
+
+
+def matrix_here(hardware: Hardware, quick: bool) -> dict[str, Any] | None:
+    """The matrix of this machine's NUMA nodes, of two cores each where they have two; None on a single core."""
+    nodes = [node.cores[:2] for node in hardware.numa if node.cores]
+    processors = [hardware.cores[core].processors[0] for cores in nodes for core in cores]
+    if len(processors) < 2:
+        return None
+    options = ["--matrix", "--processors", ",".join(map(str, processors)), *["--quick"] * quick]
+    line, variables = command(len(processors), options, launcher(), WORKER)
+    return answer(line, SECONDS, variables=os.environ | variables)
 
 
 def pairs_of(hardware: Hardware) -> list[tuple[int, ...]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import functools
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,22 +29,51 @@ class MakeBelieve:
         return [bytes * len(workers) / self.rate(workers)] * passes
 
     def chase_nanoseconds(self, worker: Worker, bytes: int, loads: int, passes: int) -> list[float]:
-        """Latency grows with the distance beyond that of the own node."""
-        beyond = (self.distance(worker) - OWN_DISTANCE) / (OTHER_DISTANCE - OWN_DISTANCE)
+        """Latency in proportion to the distance where boards are described; else between two round numbers."""
+        distance, boards = self.distance(worker), self.hardware.boards
+        if boards is not None:
+            return [1e9 * boards.description.latency * distance / OWN_DISTANCE] * passes
+        beyond = (distance - OWN_DISTANCE) / (OTHER_DISTANCE - OWN_DISTANCE)
         return [NEAR + beyond * (FAR - NEAR)] * passes
 
     def rate(self, workers: Sequence[Worker]) -> float:
-        """Cores share the memory that they use, and a distant one is slower by its distance."""
-        users = Counter(node for _, node in workers)
-        return sum(
-            min(CORE_RATE, NODE_RATE / users[worker[1]]) * OWN_DISTANCE / self.distance(worker) for worker in workers
-        )
+        """Cores share the memory that they use, and a distant one is slower by its distance.
+
+        Between boards, one link carries what two of them exchange, and what all do together shares the torus.
+        """
+        boards = self.hardware.boards
+        core, node = (boards.description.core_rate, boards.description.node_rate) if boards else (CORE_RATE, NODE_RATE)
+        users = Counter(memory for _, memory in workers)
+        between: dict[tuple[int, int], float] = defaultdict(float)
+        for worker in workers:
+            ends = self.ends(worker)
+            rate = min(core, node / users[worker[1]]) * OWN_DISTANCE / self.distance(worker)
+            between[(boards.board_of(ends[0]), boards.board_of(ends[1])) if boards else ends] += rate
+        if boards is None:
+            return sum(between.values())
+        link = boards.description.link_rate
+        total = sum(rate if one == other else min(rate, link) for (one, other), rate in between.items())
+        return total / boards.slower(one for one, _ in between)
+
+    @functools.cached_property
+    def homes(self) -> dict[int, int]:
+        """NUMA node (index) of each processor."""
+        return {processor: core.numa for core in self.hardware.cores for processor in core.processors}
+
+    @functools.cached_property
+    def memories(self) -> dict[int, int]:
+        """Index of each NUMA node by the system's number."""
+        return {node.os_index: node.index for node in self.hardware.numa}
+
+    def ends(self, worker: Worker) -> tuple[int, int]:
+        """NUMA nodes (index) of a worker's core and of its memory."""
+        (processor,), node = worker
+        home = self.homes[processor]
+        return home, self.memories.get(node, home)
 
     def distance(self, worker: Worker) -> float:
         """Distance of a worker's core from its memory."""
-        (processor,), node = worker
-        home = next(core.numa for core in self.hardware.cores if processor in core.processors)
-        there = next((each.index for each in self.hardware.numa if each.os_index == node), home)
+        home, there = self.ends(worker)
         if self.hardware.distances is not None:
             return self.hardware.distances[home][there]
         return OWN_DISTANCE if home == there else OTHER_DISTANCE

@@ -7,10 +7,12 @@ from typing import Any
 
 from nearfield.machine.hardware import Hardware
 from nearfield.measure.probe import MIB, Effort, Memory, Worker, near_workers, placement_of, spread, unsteady
+from nearfield.measure.probe_latency import probe_latency
 
 LOOPS = {"copy": 16, "scale": 16, "add": 24, "triad": 24}  # bytes an element: 2, 2, 3, 3 words of 8
 RULE = "bytes counted: 2, 2, 3, 3 words an element, the line fetched before each write left out; ordinary stores"
 ARRAYS_OVER_CACHE = 4  # STREAM's own rule: each array at least four times the last-level caches
+MATRICES = ("bandwidth_gb_per_second", "latency_ns")
 LEAST_ELEMENTS = 100_000
 UNKNOWN_CACHE = 32 * MIB
 
@@ -40,24 +42,53 @@ def probe_stream(hardware: Hardware, memory: Memory, effort: Effort) -> dict[str
 
 
 def probe_scale(hardware: Hardware, memory: Memory, effort: Effort) -> dict[str, Any]:
-    """The triad on 1, 2, 4, ... cores of the first NUMA node, then on growing numbers of whole nodes."""
+    """The triad on 1, 2, 4, ... cores of the first NUMA node, on its board's nodes, then on growing numbers of boards.
+
+    `over_first`: over one core. `boards`: whole ones, 0 below. `matrix`: medians, cores' node by memory's node.
+    """
     points = []
-    for cores in growing(hardware):
+    for cores, boards in growing(hardware):
         found, nodes = measurement(hardware, memory, effort, cores), {hardware.cores[core].numa for core in cores}
-        size = {"cores": len(cores), "numa_nodes": len(nodes), "placement": found["placement"]}
+        size = {"cores": len(cores), "numa_nodes": len(nodes), "boards": boards, "placement": found["placement"]}
         points.append(size | found["triad"])
     first = points[0]["best_gb_per_second"]
     for point in points:
         point["over_first"] = point["best_gb_per_second"] / first
+    pairs = probe_latency(hardware, memory, effort)
     warnings = [text for point in points for text in unsteady(f"triad on {point['cores']} cores", point["seconds"])]
-    return {"rule": RULE, "passes": effort.passes, "points": points, "warnings": warnings}
+    return {
+        "rule": RULE,
+        "passes": effort.passes,
+        "points": points,
+        "boards": boards_of(hardware),
+        "matrix": {
+            **{name: pairs[name] for name in ("rows", "columns", "bytes", "passes")},
+            **{name: [[cell["median"] for cell in row] for row in pairs[name]] for name in MATRICES},
+        },
+        "warnings": warnings + pairs["warnings"],
+    }
 
 
-def growing(hardware: Hardware) -> list[tuple[int, ...]]:
-    """Sets of cores: doubling within the first node, then doubling whole nodes."""
+def boards_of(hardware: Hardware) -> int:
+    """Boards of a machine: those that are described, else the outermost groups, where it is made of such; else one."""
+    if hardware.boards is not None:
+        return hardware.boards.count
+    outermost = hardware.tree().children
+    return len(outermost) if all(each.kind == "group" and not each.memory for each in outermost) else 1
+
+
+def growing(hardware: Hardware) -> list[tuple[tuple[int, ...], int]]:
+    """Sets of cores and the whole boards that they are: doubling within a node, within a board, then of boards."""
     nodes = [node.cores for node in hardware.numa if node.cores]
-    within = [nodes[0][:count] for count in doubling(len(nodes[0]))]
-    return within + [tuple(core for cores in nodes[:count] for core in cores) for count in doubling(len(nodes))[1:]]
+    boards = boards_of(hardware) if len(nodes) % boards_of(hardware) == 0 else 1
+    each = len(nodes) // boards
+
+    def first(count: int) -> tuple[int, ...]:
+        return tuple(core for cores in nodes[:count] for core in cores)
+
+    found = {nodes[0][:count]: 0 for count in doubling(len(nodes[0]))}
+    found |= {first(count): 0 for count in doubling(each)}
+    return list((found | {first(each * count): count for count in doubling(boards)}).items())
 
 
 def doubling(most: int) -> list[int]:

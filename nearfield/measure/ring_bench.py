@@ -12,14 +12,14 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from nearfield.engines.cuda.driver import find_driver
 from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Hardware, this_machine
 from nearfield.measure.probe import Effort, compiled_memory
 from nearfield.measure.probe_stream import elements_each
+from nearfield.measure.ring_bench_devices import to_devices
 from nearfield.measure.ring_bench_team import Case, Pass, Request, Stream, Team
 from nearfield.stream.placement import no_such_node, nodes_with_memory, require_room
 
@@ -38,7 +38,8 @@ def parsed(text: str) -> tuple[Stream, ...]:
         match = re.fullmatch(r"(\w+):(\d+),(\d+),(\d+)", part)
         if not match:
             raise ModelError(f"streams={part!r}: a stream is NAME:MEMORY,WRITER,READER, such as A:0,0,0")
-        streams.append(Stream(match[1], *map(int, match.groups()[1:])))
+        memory, writer, reader = map(int, match.groups()[1:])
+        streams.append(Stream(match[1], memory, writer, reader))
     if not streams or len({stream.name for stream in streams}) < len(streams):
         raise ModelError(f"streams={text!r}: at least one is needed, and each its own name")
     return tuple(streams)
@@ -48,7 +49,7 @@ def suite(name: str) -> list[Case]:
     """The cases of `single`, `dual` or `gpu` on this machine. Raises ModelError where they cannot be had."""
     nodes = [node.os_index for node in this_machine().numa if node.cores]
     if name == "single":
-        return [Case("Single Stream", (Stream("A", *where),)) for where in itertools.product(nodes, repeat=3)]
+        return [Case("Single Stream", (Stream("A", m, w, r),)) for m, w, r in itertools.product(nodes, repeat=3)]
     if name == "dual":
         if len(nodes) < 2:
             raise ModelError(
@@ -56,11 +57,7 @@ def suite(name: str) -> list[Case]:
             )
         return list(dual(*nodes[:2]))
     if name == "gpu":
-        try:
-            found = f"rings do not reach {find_driver().card} yet; `nearfield probe gpu` times its copies"
-        except ModelError as error:
-            found = f"it needs a card: {error}"
-        raise ModelError(f"suite=gpu: {found}. Use --suite single or dual, between processes")
+        return to_devices()
     raise ModelError(f"suite={name}: allowed are single, dual, gpu")
 
 
@@ -118,6 +115,7 @@ def measure(case: Case, request: Request) -> list[dict[str, Any]]:
         row |= {"stream_copy_share": row["mb_per_second"] / allowed, "two_stream_copies_mb_per_second": allowed}
         row |= {"blocks": request.blocks, "block_bytes": request.block_bytes}
         row |= {"processors": list(places[n]), "pages_per_node": nodes[n]}
+        row |= {"device": stream.device and asdict(stream.device)}
         rows.append(row | {"verified": row["verified"] and placed(nodes[n], stream.memory)})
     rates = [row["mb_per_second"] for row in rows]
     return [row | {"sum_mb_per_second": sum(rates), "fairness": min(rates) / max(rates)} for row in rows]
@@ -136,9 +134,10 @@ class Taken:
     def of_stream(self, n: int) -> dict[str, Any]:
         """Times and rates of a stream, and whether every byte that was compared was right."""
         seconds = [each.seconds[n] for each in self.copied]
-        median, in_place = statistics.median(seconds), statistics.median(each.seconds[n] for each in self.in_place)
-        found = {"bytes": self.bytes, "seconds": median, "mb_per_second": self.bytes / median / 1e6}
-        found |= {"zero_copy_mb_per_second": self.bytes / in_place / 1e6}
+        median = statistics.median(seconds)
+        found: dict[str, Any] = {"bytes": self.bytes, "seconds": median, "mb_per_second": self.bytes / median / 1e6}
+        in_place = [self.bytes / each.seconds[n] / 1e6 for each in self.in_place]
+        found |= {"zero_copy_mb_per_second": statistics.median(in_place) if in_place else None}
         how = {"copy_in": self.pair[0], "copy_out": self.pair[1], "seconds_of_passes": seconds}
         right = all(each.right[n] for each in (*self.copied, *self.in_place))
         return found | how | {"latency_microseconds": 1e6 * self.delays[n], "verified": right}
@@ -149,8 +148,10 @@ def taken(team: Team, request: Request) -> Taken:
     warm = max(request.blocks * request.block_bytes, int(WARM_UP * request.bytes))
     pair = min(COPIES, key=lambda pair: sum(team.run("copy", warm, pair).seconds))
     copied = [team.run("copy", request.bytes, pair) for _ in range(request.passes)]
-    team.run("zero-copy", warm, pair)
-    in_place = [team.run("zero-copy", request.bytes, pair) for _ in range(request.passes)]
+    in_place = []
+    if not team.with_devices:  # which have no words of a block in place
+        team.run("zero-copy", warm, pair)
+        in_place = [team.run("zero-copy", request.bytes, pair) for _ in range(request.passes)]
     delays = team.run("delay", DELAYS * request.block_bytes, pair).delays
     return Taken(request.bytes, pair, copied, in_place, delays)
 

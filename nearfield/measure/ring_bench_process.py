@@ -3,8 +3,8 @@
     python -m nearfield.measure.ring_bench_process '{"role": "writer", ...}'
 
 Each line of input names a pass, such as `copy 500000 plain`; each is answered by a line of JSON. The writer copies
-from a buffer of its own, the reader to one; `zero-copy` writes words into the block where it lies, and sums them
-there; `delay` sends empty blocks one at a time, each with the moment of its commit.
+from a buffer of its own, the reader to one; either may lie on a device. `zero-copy` writes words into the block where
+it lies, and sums them there; `delay` sends empty blocks one at a time, each with the moment of its commit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from typing import Any
 import numpy as np
 
 from nearfield import _core, stream
+from nearfield.engines.cuda.device import opened
 from nearfield.entry.errors import ModelError
+from nearfield.stream.placement import nodes_with_memory
 
 PAUSE = 5e-4  # seconds between two blocks of the pass `delay`, in which the reader falls asleep
 PATIENCE = 60.0  # seconds without a block; the other process has died by then, or never came
@@ -37,9 +39,62 @@ def parts(total: int, size: int) -> Iterator[tuple[int, int]]:
     return ((n, min(size, total - n * size)) for n in range(-(-total // size)))
 
 
-def write(writer: stream.Writer, mode: str, total: int, size: int, copy: Callable[..., None]) -> dict[str, Any]:
+class Own:
+    """A buffer of this process, of one block."""
+
+    def __init__(self, content: np.ndarray) -> None:
+        self._content = content
+
+    def give(self, view: np.ndarray, copy: Callable[..., None]) -> None:
+        """Fill a block from it."""
+        copy(view, self._content[: view.size])
+
+    def take(self, data: np.ndarray, copy: Callable[..., None]) -> None:
+        """Keep the bytes of a block."""
+        copy(self._content[: data.size], data)
+
+    def wait(self) -> None:
+        """Until all copies are done: they are."""
+
+    def content(self) -> np.ndarray:
+        return self._content
+
+
+class OnDevice:
+    """The same on a device, of memory on its NUMA node where it is the make-believe one."""
+
+    def __init__(self, content: np.ndarray, end: dict[str, Any]) -> None:
+        several = len(nodes_with_memory()) > 1
+        with _core.machine.ThreadPolicy(*(("bind", [end["node"]]) if several else ("first-touch",))):
+            self._memory = _core.devices.DeviceMemory(opened(end["number"]), content.size)
+            self._memory.write(content)
+        self._size = content.size
+
+    def give(self, view: np.ndarray, copy: Callable[..., None]) -> None:
+        self._memory.read(view)
+
+    def take(self, data: np.ndarray, copy: Callable[..., None]) -> None:
+        self._memory.write(data)
+
+    def wait(self) -> None:
+        self._memory.wait()
+
+    def content(self) -> np.ndarray:
+        found = np.zeros(self._size, np.uint8)
+        self._memory.read(found)
+        return found
+
+
+def buffer(given: dict[str, Any], content: np.ndarray) -> Own | OnDevice:
+    """Where this process copies from, or to."""
+    return OnDevice(content, given["device"]) if given["device"] else Own(content)
+
+
+def write(
+    writer: stream.Writer, source: Own | OnDevice, mode: str, total: int, size: int, copy: Callable[..., None]
+) -> dict[str, Any]:
     """Commit so many bytes; says when it began."""
-    source, count = words(size // 8, 1), size // 8
+    count = size // 8
     begun = time.monotonic()
     for n, part in parts(total, size):
         view = writer.acquire(PATIENCE)
@@ -48,30 +103,34 @@ def write(writer: stream.Writer, mode: str, total: int, size: int, copy: Callabl
             writer.commit(0, n, str(time.monotonic_ns()).encode())
             continue
         if mode == "copy":
-            copy(view[:part], source[:part])
+            source.give(view[:part], copy)
         else:
             ring.write_words(view[:part], n * count)
         writer.commit(part, n)
     return {"begun": begun}
 
 
-def read(reader: stream.Reader, mode: str, total: int, size: int, copy: Callable[..., None]) -> dict[str, Any]:
+def read(
+    reader: stream.Reader, own: Own | OnDevice, mode: str, total: int, size: int, copy: Callable[..., None]
+) -> dict[str, Any]:
     """Receive so many bytes; says when it ended, and whether all of them were right."""
-    own, count, right, delays = np.zeros(size, np.uint8), size // 8, True, []
+    own.take(np.zeros(size, np.uint8), copy)  # what the last pass left would be right too
+    count, right, delays = size // 8, True, []
     for n, part in parts(total, size):
         block = reader.receive(PATIENCE)
         if mode == "delay":
             delays.append(1e-9 * (time.monotonic_ns() - int(block.meta)))
         elif mode == "copy":
-            copy(own[:part], block.data)
+            own.take(block.data, copy)
             right &= block.data.size == part
         else:
             right &= ring.sum_words(block.data) == (part // 8 * (2 * n * count + part // 8 - 1) // 2) % 2**64
         right &= block.step == n and block.missed == 0
         reader.release(block)
+    own.wait()
     ended = time.monotonic()
     if mode == "copy":
-        right &= np.array_equal(own[:total], words(count, 1)[:total])
+        right &= np.array_equal(own.content()[:total], words(count, 1)[:total])
     return {"ended": ended, "right": bool(right), "delay": statistics.median(delays or [0.0])}
 
 
@@ -81,12 +140,14 @@ def main(given: dict[str, Any]) -> None:
     size = given["block_bytes"]
     with _core.machine.ThreadPolicy("first-touch"):
         if given["role"] == "writer":
+            source = buffer(given, words(size // 8, 1))
             writer = stream.create(given["name"], given["blocks"], size, given["memory"])
             writer.wait_for_readers(1, PATIENCE)
-            serve(writer, functools.partial(write, writer), given | {"placement": writer.placement})
+            serve(writer, functools.partial(write, writer, source), given | {"placement": writer.placement})
         else:
+            own = buffer(given, np.zeros(size, np.uint8))
             reader = stream.attach(given["name"], timeout=PATIENCE)
-            serve(reader, functools.partial(read, reader), given)
+            serve(reader, functools.partial(read, reader, own), given)
 
 
 def serve(end: stream.Writer | stream.Reader, work: Callable[..., dict[str, Any]], given: dict[str, Any]) -> None:

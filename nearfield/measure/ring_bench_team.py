@@ -5,13 +5,23 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from nearfield.measure.workers import Worker
 from nearfield.stream.placement import nodes_with_memory
 
 MODULE = "nearfield.measure.ring_bench_process"
+
+
+@dataclass(frozen=True)
+class DeviceEnd:
+    """A device at one end of a stream, whose copies the process there makes: "writer" or "reader"."""
+
+    role: str
+    number: int  # among the cards that are shown; 0 of the make-believe device
+    name: str
+    node: int  # NUMA node that it is on
 
 
 @dataclass(frozen=True)
@@ -22,6 +32,7 @@ class Stream:
     memory: int
     writer: int
     reader: int
+    device: DeviceEnd | None = None
 
     def words(self) -> str:
         """The three nodes as tables show them."""
@@ -55,19 +66,27 @@ class Pass:
     delays: list[float]  # median seconds from a commit to its receipt
 
 
+def device_of(stream: Stream, role: str) -> dict[str, Any] | None:
+    """The device that a process copies to or from; None: memory of its own."""
+    return asdict(stream.device) if stream.device and stream.device.role == role else None
+
+
 class Team:
     """The processes of a case. They end with the `with` block, whatever happens."""
 
     def __init__(self, case: Case, places: Sequence[tuple[int, int]], request: Request) -> None:
         self._pairs: list[tuple[Worker, Worker]] = []
+        self.with_devices = any(stream.device for stream in case.streams)
         several = len(nodes_with_memory()) > 1  # containers may forbid to bind memory, and one node needs none
         size = {"blocks": request.blocks, "block_bytes": request.block_bytes}
         try:
             for stream, (writer, reader) in zip(case.streams, places):
                 ring = {"name": f"bench.{os.getpid()}.{stream.name}", "memory": stream.memory if several else None}
                 given = ring | size
-                first = Worker(MODULE, given | {"role": "writer", "processors": [writer]})
-                second = Worker(MODULE, given | {"role": "reader", "processors": [reader]})
+                first, second = (
+                    Worker(MODULE, given | {"role": role, "processors": [core], "device": device_of(stream, role)})
+                    for role, core in (("writer", writer), ("reader", reader))
+                )
                 self._pairs.append((first, second))
             self.placements: list[dict[str, Any]] = []
             for first, second in self._pairs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -32,7 +32,7 @@ class Entry:
     source: str  # authors, journal, year, table
     checked: str  # comparisons of the constants with other sources, and what is missing; empty: not compared
     valid_band: tuple[float, float]  # Hz
-    published: Callable[[np.ndarray], np.ndarray]
+    published: Callable[[np.ndarray], np.ndarray] = field(repr=False)
     constants: dict[str, Any] | None  # of the medium, where it is exact; None: fitted
     rows: tuple[float, ...]  # frequencies (Hz) of the source's rows, where it is a table
 

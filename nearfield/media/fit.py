@@ -71,7 +71,7 @@ class MediumFit:
 
     def plot(self, path: str | Path | None = None) -> Figure:
         """Table and medium over frequency, with the deviation; written to a .png or .svg where a path is given."""
-        from nearfield.report.media_plots import fit_figure, save
+        from nearfield.pictures.media import fit_figure, save
 
         figure = fit_figure(self)
         if path is not None:

@@ -50,6 +50,14 @@ class Library:
         except ModelError as error:
             raise AttributeError(str(error)) from None
 
+    def __repr__(self) -> str:
+        return f"<nearfield.library of {len(self)} media: {', '.join(list(self)[:4])} ...>"
+
+    def _repr_html_(self) -> str:
+        from nearfield.pictures.notebook import picture_and_table
+
+        return picture_and_table("Media of the library", {name: self.about(name).title for name in self})
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
 

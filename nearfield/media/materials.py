@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import BeforeValidator, Field, field_validator, model_validator
@@ -11,12 +11,15 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY, VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import (
-    Conductivity,
+    CONDUCTIVITY,
+    FREQUENCY,
+    MAGNETIC_CONDUCTIVITY,
+    NUMBER,
+    AlongAxes,
     Frequency,
-    MagneticConductivity,
     NonNegativeNumber,
     PositiveFrequency,
-    PositiveNumber,
+    Quantity,
     Read,
 )
 from nearfield.entry.schema import Schema
@@ -24,34 +27,51 @@ from nearfield.entry.wording import counted
 from nearfield.media.loss_tangent import conductivity_of, poles_of
 from nearfield.media.poles import AnyPole
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 MEDIA_WORDS = ("pec", "pmc")  # perfect electric and magnetic conductor; every other word is a key of Simulation.media
 LIBRARY = "library:"  # opens the name of a medium of the library wherever a medium is wanted
 MOST_POLES = 64  # poles of a medium; a fit of measured values takes ten
 LOOKED_AT = 200  # frequencies at which the shortest wave of a band is looked for
+CONSTANTS = ("permittivity", "permeability", "conductivity", "magnetic_conductivity")
+NAMES = ("x", "y", "z")
+DIAGONAL = 1e-12  # part of a turned tensor's largest entry, up to which others are rounding
+
+Along = tuple[float, float, float]
+Relative = Annotated[Read[float | Along], AlongAxes(NUMBER, "positive", 1e-2, 1e9)]
+
+
+def along_axes(constant: float | Along) -> Along:
+    """A constant of a medium along x, y and z."""
+    return constant if isinstance(constant, tuple) else (constant, constant, constant)
 
 
 class Medium(Schema):
-    """An isotropic, linear medium; vacuum where nothing is given.
+    """A linear medium; vacuum where nothing is given.
 
     dD/dt = curl H - conductivity E - J with D = eps0 (permittivity + chi) E, where chi is the sum of the `poles`, and
     dB/dt = -curl E - magnetic_conductivity H - M likewise, with `magnetic_poles`. Time dependence exp(+j w t): losses
-    make the imaginary parts negative.
+    make the imaginary parts negative. Each of the four constants is one number, or three along the axes x, y and z of
+    the grid (a laminate, a uniaxial crystal); poles act alike along all of them.
 
     >>> import nearfield as nf
     >>> nf.Medium(permittivity=2.25).index
     1.5
+    >>> nf.Medium(permittivity=(9.4, 9.4, 11.6)).along("z").permittivity
+    11.6
     >>> print(nf.Medium(4.9, poles=[nf.Debye(75.2, "9.231 ps")]).relative_permittivity(10e9).round(2))
     (61.17-32.64j)
     """
 
-    permittivity: Annotated[PositiveNumber, Field(ge=1e-2, le=1e9)] = 1.0
-    """Relative permittivity, 0.01 to 1e9; far above the frequencies of all poles, where there are any."""
-    permeability: Annotated[PositiveNumber, Field(ge=1e-2, le=1e9)] = 1.0
+    permittivity: Relative = 1.0
+    """Relative permittivity, 0.01 to 1e9, or three along x, y and z; far above the frequencies of all poles."""
+    permeability: Relative = 1.0
     """Relative permeability, 0.01 to 1e9; likewise."""
-    conductivity: Conductivity = 0.0
-    """Electric conductivity (S/m), zero or positive."""
-    magnetic_conductivity: MagneticConductivity = 0.0
-    """Magnetic loss (ohm/m), zero or positive."""
+    conductivity: Annotated[Read[float | Along], AlongAxes(CONDUCTIVITY, "non-negative")] = 0.0
+    """Electric conductivity (S/m), zero or positive, or three."""
+    magnetic_conductivity: Annotated[Read[float | Along], AlongAxes(MAGNETIC_CONDUCTIVITY, "non-negative")] = 0.0
+    """Magnetic loss (ohm/m), zero or positive, or three."""
     name: str | None = None
     """Name in messages and plots."""
     poles: Annotated[Read[tuple[AnyPole, ...]], Field(max_length=MOST_POLES)] = ()
@@ -89,7 +109,14 @@ class Medium(Schema):
             raise ValueError("loss_tangent stands in place of conductivity and poles; give it, or these")
         made: dict[str, Any]
         if self.loss_frequency is not None:
-            made = {"conductivity": conductivity_of(self.loss_tangent, self.loss_frequency, self.permittivity)}
+            at = self.loss_tangent, self.loss_frequency
+            each = tuple(conductivity_of(*at, along) for along in along_axes(self.permittivity))
+            made = {"conductivity": each if isinstance(self.permittivity, tuple) else each[0]}
+        elif isinstance(self.permittivity, tuple):
+            raise ValueError(
+                "poles act alike along all axes, so a permittivity along each has no loss_band; give the "
+                "loss_frequency in the middle of the band"
+            )
         elif self.loss_band is not None:
             instant, poles = poles_of(self.loss_tangent, self.loss_band, self.permittivity)
             made = {"permittivity": instant, "poles": poles, "valid_band": self.valid_band or self.loss_band}
@@ -101,8 +128,53 @@ class Medium(Schema):
 
     @property
     def index(self) -> float:
-        """Refractive index of the medium without its losses and poles."""
-        return (self.permittivity * self.permeability) ** 0.5
+        """Refractive index without losses and poles; with constants along axes the largest of waves along these."""
+        if self.anisotropic:
+            return max(wave.index for wave in self._waves())
+        return (along_axes(self.permittivity)[0] * along_axes(self.permeability)[0]) ** 0.5
+
+    @property
+    def anisotropic(self) -> bool:
+        """Whether a constant differs along x, y and z."""
+        return any(isinstance(getattr(self, name), tuple) for name in CONSTANTS)
+
+    def along(self, axis: str) -> Medium:
+        """The isotropic medium that fields along "x", "y" or "z" see. Error: ModelError for another axis."""
+        if axis not in NAMES:
+            raise ModelError(f"given {axis!r}; a medium has constants along 'x', 'y' and 'z'")
+        number = NAMES.index(axis)
+        return self._seen(number, number, f"along {axis}")
+
+    def _seen(self, electric: int, magnetic: int, how: str) -> Medium:
+        """The isotropic medium of E and of H along two axes (0, 1, 2)."""
+        if not self.anisotropic:
+            return self
+        axes = (electric, magnetic, electric, magnetic)
+        constants = {name: along_axes(getattr(self, name))[axis] for name, axis in zip(CONSTANTS, axes)}
+        return self.model_copy(update=constants | {"name": f"{self.label()}, {how}"})
+
+    def _waves(self, *axes: int) -> tuple[Medium, ...]:
+        """The isotropic media that waves along axes (0, 1, 2; all, if none is named) go through, by where E points."""
+        if not self.anisotropic:
+            return (self,)
+        pairs = ((axis, (axis + turn) % 3, (axis - turn) % 3) for axis in axes or (0, 1, 2) for turn in (1, 2))
+        return tuple(self._seen(e, h, f"waves along {NAMES[axis]} with E along {NAMES[e]}") for axis, e, h in pairs)
+
+    def _turned(self, matrix: np.ndarray) -> Medium:
+        """The medium turned with its body by an orthogonal matrix. ValueError: its axes leave those of the grid."""
+        made: dict[str, Any] = {}
+        for name in (each for each in CONSTANTS if isinstance(getattr(self, each), tuple)):
+            given: np.ndarray = np.array(getattr(self, name))
+            tensor = matrix @ np.diag(given) @ matrix.T
+            found = np.diag(tensor)
+            if np.abs(tensor - np.diag(found)).max() > DIAGONAL * given.max():
+                raise ValueError(
+                    f"the {name} {getattr(self, name)} of {self.label()} turns with its body, and its axes would leave "
+                    "those of the grid; allowed are turns by quarters, turns about an axis that both others are alike "
+                    "beside, and isotropic media"
+                )
+            made[name] = tuple(float(given[np.argmin(np.abs(given - value))]) for value in found)
+        return self.model_copy(update=made) if made else self
 
     @property
     def dispersive(self) -> bool:
@@ -112,7 +184,7 @@ class Medium(Schema):
     def relative_permittivity(self, frequency: float | Sequence[float] | np.ndarray) -> np.ndarray:
         """Complex relative permittivity at frequencies (Hz, positive; a number or an array), losses and poles included.
 
-        Error: ModelError for a frequency that is not positive.
+        Error: ModelError for a frequency that is not positive, and for constants along axes: ask `along("x")`.
         """
         return response(complex_frequency(frequency), *self._half(False))
 
@@ -120,11 +192,19 @@ class Medium(Schema):
         """Complex relative permeability at frequencies (Hz), as `relative_permittivity`."""
         return response(complex_frequency(frequency), *self._half(True))
 
+    def _poles(self, magnetic: bool) -> tuple[AnyPole, ...]:
+        return self.magnetic_poles if magnetic else self.poles
+
     def _half(self, magnetic: bool) -> tuple[float, float, tuple[AnyPole, ...]]:
         """(value at infinite frequency, loss (1/s), poles) of the permittivity, or of the permeability."""
+        if self.anisotropic:
+            raise ModelError(f'{self.label()} has constants along x, y and z; take medium.along("x"), "y" or "z"')
+        permittivity, permeability, conductivity, magnetic_conductivity = (
+            along_axes(getattr(self, name))[0] for name in CONSTANTS
+        )
         if magnetic:
-            return self.permeability, self.magnetic_conductivity / VACUUM_PERMEABILITY, self.magnetic_poles
-        return self.permittivity, self.conductivity / VACUUM_PERMITTIVITY, self.poles
+            return permeability, magnetic_conductivity / VACUUM_PERMEABILITY, self.magnetic_poles
+        return permittivity, conductivity / VACUUM_PERMITTIVITY, self.poles
 
     def index_at(self, frequency: float) -> float:
         """Factor by which a wave is shorter than in vacuum, or decays faster, at a frequency (Hz): abs(n).
@@ -132,6 +212,8 @@ class Medium(Schema):
         Of a medium without poles, its index without losses. With poles, the largest f abs(n) of the band below, over
         the frequency: a resonance below it can have the shorter waves.
         """
+        if self.anisotropic:
+            return max(wave.index_at(frequency) for wave in self._waves())
         if not self.dispersive or not frequency > 0.0:
             return self.index
         band = np.linspace(0.0, frequency, LOOKED_AT + 1)[1:]
@@ -140,6 +222,8 @@ class Medium(Schema):
 
     def wave_index_at(self, frequency: float) -> float:
         """`index_at` where a wave goes further than it is long, 2 pi times; 1 in a medium that keeps waves out."""
+        if self.anisotropic:
+            return max(wave.wave_index_at(frequency) for wave in self._waves())
         if not self.dispersive or not frequency > 0.0:
             return self.index
         square = self.relative_permittivity(frequency) * self.relative_permeability(frequency)
@@ -150,23 +234,40 @@ class Medium(Schema):
         """Wavelength (m) at a frequency (Hz), by `index_at`."""
         return VACUUM_SPEED / (self.index_at(frequency) * frequency)
 
+    def plot(self, low: Any = "100 MHz", high: Any = "100 GHz", ax: Axes | None = None) -> Axes:
+        """Relative permittivity and its loss between two frequencies (Hz, or as "10 GHz"), on matplotlib's axes."""
+        from nearfield.pictures.media import draw_medium
+        from nearfield.pictures.style import shown
+
+        first, last = (Quantity(FREQUENCY).read(end) for end in (low, high))
+        if not 0 < first < last:
+            raise ModelError(f"given {low!r} to {high!r}; a medium is drawn between two frequencies above 0, rising")
+        return shown(draw_medium)(self, np.geomspace(first, last, LOOKED_AT), ax)
+
     def label(self) -> str:
         """The name, or the numbers where it has none."""
         if self.name:
             return self.name
         if self == Medium():
             return "vacuum"
-        parts = [f"eps_r {self.permittivity:.6g}"]
+        parts = [f"eps_r {written(self.permittivity, 6)}"]
         if self.permeability != 1.0:
-            parts.append(f"mu_r {self.permeability:.6g}")
+            parts.append(f"mu_r {written(self.permeability, 6)}")
         if self.conductivity:
-            parts.append(f"{self.conductivity:.4g} S/m")
+            parts.append(f"{written(self.conductivity, 4)} S/m")
         if self.magnetic_conductivity:
-            parts.append(f"{self.magnetic_conductivity:.4g} ohm/m")
+            parts.append(f"{written(self.magnetic_conductivity, 4)} ohm/m")
         for poles, kind in ((self.poles, "pole"), (self.magnetic_poles, "magnetic pole")):
             if poles:
                 parts.append(counted(len(poles), kind))
         return ", ".join(parts)
+
+
+def written(constant: float | Along, digits: int) -> str:
+    """A constant in messages: `3.4`, or `(3.4, 3.4, 2.9)`."""
+    if isinstance(constant, tuple):
+        return f"({', '.join(f'{value:.{digits}g}' for value in constant)})"
+    return f"{constant:.{digits}g}"
 
 
 def complex_frequency(frequency: float | Sequence[float] | np.ndarray) -> np.ndarray:

@@ -22,6 +22,7 @@ class HalfLattice:
     place: np.ndarray
     cell: np.ndarray
     length: np.ndarray  # of the cell at centres, of the dual cell at nodes
+    past: np.ndarray  # by how much (m) the middle of that dual cell lies past the node, where cells differ
     end: tuple[float, float] | None
 
 
@@ -36,13 +37,18 @@ def half_lattice(grid: YeeGrid, interior: tuple[int, int], axis: int) -> HalfLat
     around = np.maximum(np.append(cell, cell[-1]), np.append(cell[0], cell))
     largest = np.empty(2 * count + 1)
     largest[::2], largest[1::2] = around, cell
+    past = np.zeros(2 * count + 1)
+    past[2:-2:2] = 0.25 * (cell[1:] - cell[:-1])
+    if grid.closed(axis):
+        past[[0, -1]] = 0.25 * (cell[0] - cell[-1])
     number = np.arange(2 * count + 1)
     if grid.closed(axis):
         number = np.arange(-PAST, 2 * count + PAST)
         source, turns = number % (2 * count), number // (2 * count)
         place = place[source] + turns * (line[-1] - line[0])
-        return HalfLattice(number, place, largest[source], length[source], None)
+        return HalfLattice(number, place, largest[source], length[source], past[source], None)
     low, high = 2 * interior[0], 2 * interior[1]
     odd = number % 2
     source = np.clip(number, low + odd, high - odd)
-    return HalfLattice(number, place[source], largest[source], length[source], (place[low], place[high]))
+    ends = (place[low], place[high])
+    return HalfLattice(number, place[source], largest[source], length[source], past[source], ends)

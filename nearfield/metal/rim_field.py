@@ -19,6 +19,7 @@ from nearfield.metal.odd_field import odd_flux
 
 REACH = 1.6  # cells about a rim whose samples count otherwise (docs/method.md has what other reaches make)
 LEAST = 1e-6  # weight of the odd field below which it is left out
+ON_RIM = 1e-10  # cells from a rim within which points lie on it
 NARROW = 1e-9  # range of s over the cell below which a difference counts as a slope
 POINTS, WEIGHTS = (-(0.6**0.5), 0.0, 0.6**0.5), (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)  # Gauss's, on [-1, 1]
 LARGEST = 1e3  # factor of 1/mu of faces that are almost closed; of eps of edges its square
@@ -27,18 +28,27 @@ LARGEST = 1e3  # factor of 1/mu of faces that are almost closed; of eps of edges
 @dataclass(frozen=True)
 class RimView:
     """Samples about rims: signed distance `s` (m), the rim's normal along the plane's axes u and v (2, ...), and the
-    lengths (2, ...) along u and v of cells for axes on which samples lie midway, of dual cells for others; heights (m)
-    over the plane of the cell centres `beside` it."""
+    lengths (2, ...) along u and v of cells for axes on which samples lie midway, of dual cells for others; by how much
+    (m) the middles of these lie `past` the samples (2, ...); heights (m) over the plane of the cell centres `beside`
+    it."""
 
     s: np.ndarray
     normal: np.ndarray
     length: np.ndarray
+    past: np.ndarray
     beside: tuple[float, ...] = ()
 
     @property
     def spans(self) -> np.ndarray:
         """Half of the ranges of s along the sample's sides (2, ...)."""
         return 0.5 * self.normal * self.length
+
+    @property
+    def middle(self) -> np.ndarray:
+        """Signed distance (m) of the middle of the dual edge or face, between cell centres: not the sample's own where
+        cells differ."""
+        middle: np.ndarray = self.s + (self.normal * self.past).sum(axis=0)
+        return middle
 
     @property
     def upright(self) -> np.ndarray:
@@ -71,9 +81,13 @@ def _flux(s: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def _slope(function, s: np.ndarray, z: np.ndarray, half: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Mean of d function/ds from s - half to s + half."""
+    """Mean of d function/ds from s - half to s + half.
+
+    Ends next to the rim lie on it: the root of their rounding would make planes along a rim differ.
+    """
     half = np.where(np.abs(half) < NARROW * scale, NARROW * scale, half)
-    return (function(s + half, z) - function(s - half, z)) / (2.0 * half)
+    high, low = (np.where(np.abs(end) < ON_RIM * scale, 0.0, end) for end in (s + half, s - half))
+    return (function(high, z) - function(low, z)) / (2.0 * half)
 
 
 def _mean(function, s: np.ndarray, half: np.ndarray) -> np.ndarray:
@@ -85,7 +99,7 @@ def edge_in_plane(view: RimView, along: int, z: np.ndarray, low: np.ndarray, hig
     """Factor of eps of edges along u (0) or v (1) at the height z, their dual faces from `low` to `high`."""
     scale = view.length[along]
     field = _slope(_potential, view.s, z, view.spans[along], scale)
-    flux = _mean(lambda s: (view.flux(s, high) - view.flux(s, low)) / (high - low), view.s, view.spans[1 - along])
+    flux = _mean(lambda s: (view.flux(s, high) - view.flux(s, low)) / (high - low), view.middle, view.spans[1 - along])
     return flux / np.maximum(field, flux / LARGEST**2)
 
 
@@ -108,7 +122,7 @@ def face_across(view: RimView, along: int, low: np.ndarray, high: np.ndarray) ->
     """Factor of 1/mu of faces whose normal is u (0) or v (1), from `low` to `high`."""
     density = _mean(lambda s: (_potential(s, high) - _potential(s, low)) / (high - low), view.s, view.spans[1 - along])
     field = -_slope(
-        lambda s, z: view.flux(s, z, along), view.s, 0.5 * (low + high), view.spans[along], view.length[along]
+        lambda s, z: view.flux(s, z, along), view.middle, 0.5 * (low + high), view.spans[along], view.length[along]
     )
     return field / density
 
@@ -131,11 +145,11 @@ def face_energy_in_plane(view: RimView, low: np.ndarray, high: np.ndarray, value
 
 def face_energy_across(view: RimView, along: int, low: np.ndarray, high: np.ndarray, value: np.ndarray) -> np.ndarray:
     """The same of a face whose normal is u or v."""
-    field = view.normal[along] * _slope(_flux, view.s, 0.5 * (low + high), view.spans[along], view.length[along])
+    field = view.normal[along] * _slope(_flux, view.middle, 0.5 * (low + high), view.spans[along], view.length[along])
     return field**2 * view.length[along] / value
 
 
 def _crossing_flux(view: RimView, z: np.ndarray) -> np.ndarray:
     first, other = view.steep(view.spans), view.steep(view.spans[::-1])
     scale = view.steep(view.length)
-    return -_mean(lambda s: _slope(view.flux, s, z, first, scale), view.s, other)
+    return -_mean(lambda s: _slope(view.flux, s, z, first, scale), view.middle, other)

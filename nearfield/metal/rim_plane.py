@@ -75,12 +75,16 @@ class RimPlane:
         numbers = np.stack([lattice.number[n] for lattice, n in zip(self._along, points.at)])
         here = (numbers[0] % 2 == half[0]) & (numbers[1] % 2 == half[1]) & (points.slants == slanting)
         heights = self._centres[1:-1] if between else self._nodes
+        lengths, pasts = [lattice.length for lattice in self._along], [lattice.past for lattice in self._along]
         beside = () if slanting else self._beside  # the odd field is known about rims along an axis alone
         for level, height in enumerate(heights):
             which = np.nonzero(here & (abs(height) < points.reach))[0]
             if which.size:
-                length = np.stack([lattice.length[n[which]] for lattice, n in zip(self._along, points.at)])
-                yield RimView(points.s[which], points.normal[:, which], length, beside), which, level
+                length, past = (
+                    np.stack([values[n[which]] for values, n in zip(of_axes, points.at)])
+                    for of_axes in (lengths, pasts)
+                )
+                yield RimView(points.s[which], points.normal[:, which], length, past, beside), which, level
 
     def _number(self, component: int, which: np.ndarray, level: int) -> np.ndarray:
         """Numbers of the samples of a component at some points."""

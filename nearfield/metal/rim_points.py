@@ -52,7 +52,8 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
         _range(value[felt], back[felt], first.size)
         for value in ((side * foot).sum(axis=0), side[0] ** 2 - side[1] ** 2)
     )
-    order = np.lexsort((distance, key))
+    relative = distance / np.maximum((np.abs(side) * cells).sum(axis=0), flat.margin)  # cells across the side
+    order = np.lexsort((relative, key))
     nearest = np.zeros(key.size, dtype=bool)
     nearest[order[np.unique(key[order], return_index=True)[1]]] = True
     order = order[(free & (inside | nearest))[order]]
@@ -60,6 +61,7 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
     s = np.where(inside, -distance, distance)[chosen]
     reach = np.maximum(REACH * (np.abs(normal[:, chosen]) * cells[:, chosen]).sum(axis=0), least)
     s, normal = _seen_from_outside(lattices, at[:, chosen], s, normal[:, chosen], flat.margin)
+    s = np.where(np.abs(s) <= flat.margin, 0.0, s)
     near = np.abs(s) < reach - flat.margin
     chosen = chosen[near]
     alone = (places[back[chosen]] < flat.margin) & (ways[back[chosen]] < SAME_WAY)

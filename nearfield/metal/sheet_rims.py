@@ -112,13 +112,14 @@ def plane_of(body: Body) -> tuple[int, int] | None:
 
 def _wide(body: Body, normal: int, grid: YeeGrid) -> bool:
     """Whether flat metal is wider than the largest cell across it: narrower metal might hold no line of the grid."""
+    across = next_axes(normal)
+    extents = [body.upper[a] - body.lower[a] for a in across]
+    largest = [NARROWEST * cell_near(grid, a, body.lower[a], body.upper[a]) for a in across]
+    if isinstance(body.shape, Rectangular):
+        return all(extent > cell for extent, cell in zip(extents, largest))
     start, end = sides_of(body.shape, normal) or (np.empty((0, 2)), np.empty((0, 2)))
     area = 0.5 * abs(np.sum(start[:, 0] * end[:, 1] - start[:, 1] * end[:, 0]))
-    across = next_axes(normal)
-    width = min(body.upper[a] - body.lower[a] for a in across)
-    if not isinstance(body.shape, Rectangular):
-        width = min(width, 2.0 * area / np.hypot(*(end - start).T).sum())
-    return width > NARROWEST * max(cell_near(grid, a, body.lower[a], body.upper[a]) for a in across)
+    return min(*extents, 2.0 * area / np.hypot(*(end - start).T).sum()) > max(largest)
 
 
 def _carved(number: int, bodies: Sequence[Body], normal: int) -> bool:

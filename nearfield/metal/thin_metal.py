@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from nearfield.bodies.combined import Difference
 from nearfield.bodies.shapes import Cylinder, Extruded, Solid, Wire
 from nearfield.entry.triples import Triple, triple
 from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid, is_half
@@ -46,7 +47,7 @@ def thin_edges(shape: Solid, nodes: Nodes, grid: YeeGrid) -> list[EdgeBox]:
     if isinstance(shape, Wire):
         return [box for ends in pairwise(shape.points) for box in _leg(ends, grid)]
     flat = [(a, pair[0]) for a, pair in enumerate(nodes) if pair and pair[0] == pair[1]]
-    if isinstance(shape, Cylinder | Extruded):
+    if isinstance(shape, Cylinder | Extruded | Difference):
         boxes = _core(shape, grid) if isinstance(shape, Cylinder) else []
         return boxes + [box for place in flat for box in _plate(shape, *place, grid)]
     return _span([pair for pair in nodes if pair]) if all(nodes) and flat else []

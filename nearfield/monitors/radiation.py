@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from nearfield.analysis.faces import read_faces
-from nearfield.analysis.farfield import Exterior, Wall
+from nearfield.analysis.farfield import Wall
 from nearfield.analysis.flux import face_power
 from nearfield.analysis.pattern_variables import default_angles, exterior_text, refuse_behind, surface_pattern
 from nearfield.analysis.surface import line_variables
@@ -27,6 +27,7 @@ from nearfield.lowering.context import Context
 from nearfield.monitors.guide_exits import close_guides, moved_faces, reached_back
 from nearfield.monitors.regions import BoxLike, Monitor, SomeFrequencies
 from nearfield.monitors.surfaces import FacePlace, closed_box, surface_terms, surface_variables
+from nearfield.monitors.surroundings import surrounding
 from nearfield.plan.recorders import DFTBox, Recording
 from nearfield.records.records import Variable, Variables
 from nearfield.records.regions import frequency_axis
@@ -35,8 +36,6 @@ from nearfield.sources.sources import SOURCES
 
 MARGIN = 3  # cells between the default surface and the CPML
 WALLS = ("pec", "pmc")
-SOME = 8  # samples along each side of a face from which the medium is judged
-LOSSLESS = 1e-9  # s = sigma dt/(2 eps) below this counts as rounding
 
 
 def wall_faces(context: Context) -> set[tuple[int, str]]:
@@ -263,40 +262,3 @@ class FarField(Monitor):
     def complete(self, variables: Variables) -> Variables:
         """The pattern and the radiated power too; `FarFieldResult.at` computes other angles from the surface."""
         return surface_pattern(variables) | variables
-
-
-def surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ...]) -> Exterior:
-    """The medium that most of the surface lies in, from the update coefficients of its samples.
-
-    With s = (1 - Ca)/(1 + Ca): eps_r = 1/(Cb (1 + s)), and likewise mu_r. A board that runs through a side of the
-    surface is a minority there, and counts as the rest does. Error: `ModelError` where most of the surface is lossy.
-    """
-
-    def find() -> Exterior:
-        found = [_median_constants(context, places, parts) for parts in ((0, 1), (2, 3))]  # E samples, H samples
-        if max(loss for _, loss in found) > LOSSLESS:
-            raise ModelError(
-                "the far-field surface lies in a lossy medium, in which nothing reaches the far field; let a lossless "
-                "medium surround it (the background is one unless it was given a conductivity), or use a Flux monitor"
-            )
-        return Exterior(found[0][0], found[1][0], walls)
-
-    return context.once(("surrounding", tuple(places), walls), find)
-
-
-def _median_constants(context: Context, places: list[FacePlace], parts: tuple[int, int]) -> tuple[float, float]:
-    """(relative constant, loss s) of the middle sample."""
-    constants, losses = [], []
-    for place in places:
-        for number in parts:
-            region = place.region(context.grid, place.components[number])
-            some = [np.unique(np.linspace(a, b - 1, SOME).astype(int)) for a, b in zip(region.lower, region.upper)]
-            index = [axis.ravel() for axis in np.meshgrid(*some, indexing="ij")]
-            pair = context.coefficients.at(region.component, *index)
-            keep, drive = (np.asarray(part, dtype=float) for part in pair)
-            alive = drive != 0.0
-            loss = (1 - keep[alive]) / (1 + keep[alive])
-            constants.append(1 / (drive[alive] * (1 + loss)))
-            losses.append(loss)
-    values = np.concatenate(constants)
-    return (round(float(np.median(values)), 9), float(np.median(np.concatenate(losses)))) if values.size else (1.0, 0.0)

@@ -17,7 +17,7 @@ from nearfield.records.records import PARTS
 from nearfield.records.regions import Region
 from nearfield.stream.names import folder as shared_memory
 
-RING_BYTES = 1 << 30  # bytes of a monitor's rings on a host, if its snapshots are small
+RING_BYTES = 640 << 20  # bytes of a monitor's rings on a host, if its snapshots are small: three of 200^3 cells
 RING_SHARE = 1 / 8  # at most, of the room that is left for shared memory
 LEAST_BLOCKS, MOST_BLOCKS = 2, 64  # snapshots in a ring: one is recorded while another is written
 
@@ -25,6 +25,11 @@ LEAST_BLOCKS, MOST_BLOCKS = 2, 64  # snapshots in a ring: one is recorded while 
 def features_with_files(setup: Discretization) -> dict[str, Feature]:
     """The monitors that have files of their own."""
     return {name: each for name, each in setup.lowered[2].items() if getattr(each.item, "file", None)}
+
+
+def stored_features(setup: Discretization) -> dict[str, Feature]:
+    """Those whose files hold the fields themselves, and not what another process finds in them."""
+    return {name: each for name, each in features_with_files(setup).items() if not hasattr(each.item, "analysis")}
 
 
 def stored_regions(feature: Feature, context: Context) -> dict[str, Region]:
@@ -49,7 +54,7 @@ def description_of(setup: Discretization, feature: Feature) -> FieldDescription:
 
 def file_sizes(setup: Discretization) -> list[PredictedSize]:
     """The size of every file of a run."""
-    found = [predicted_size(description_of(setup, feature)) for feature in features_with_files(setup).values()]
+    found = [predicted_size(description_of(setup, feature)) for feature in stored_features(setup).values()]
     return found * len(setup.excitations)
 
 

@@ -12,10 +12,11 @@ import contextlib
 import math
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -27,6 +28,8 @@ from nearfield.formats.direct import PAGE
 from nearfield.formats.sizes import refuse_full_disk
 from nearfield.machine.transport import agreed
 from nearfield.monitors.regions import is_held
+from nearfield.output.disk_rate import ENOUGH, outlook, streamed
+from nearfield.output.element_file import cost, slows
 from nearfield.output.field_sizes import (
     LEAST_BLOCKS,
     features_with_files,
@@ -36,6 +39,7 @@ from nearfield.output.field_sizes import (
 )
 from nearfield.output.file_tasks import FileTasks
 from nearfield.output.images import cut_edges, piece_of
+from nearfield.output.writer_process import WriterProcess
 from nearfield.output.writers import Writers
 from nearfield.parallel.start import Started
 from nearfield.plan.recorders import SnapshotBox, taken_by
@@ -47,6 +51,13 @@ SERIAL = count()  # of this process: its threads may run models at the same time
 ALIGNED = PAGE  # bytes: the disk takes components from where they lie
 PATIENCE = 60.0  # s, for the writer to open its files
 MANY = 1 << 62  # steps
+
+
+class Expected(Protocol):
+    """A prediction of a run's time."""
+
+    @property
+    def seconds(self) -> float: ...
 
 
 @dataclass
@@ -81,7 +92,12 @@ class FieldStreams:
     """
 
     def __init__(
-        self, setup: Discretization, started: Started, output: str | Path | None, space_check: bool = True
+        self,
+        setup: Discretization,
+        started: Started,
+        output: str | Path | None,
+        space_check: bool = True,
+        writer: WriterProcess | None = None,
     ) -> None:
         self.setup, self.started, self.ranks = setup, started, started.ranks
         self.features = features_with_files(setup)
@@ -89,15 +105,40 @@ class FieldStreams:
         self.stalled = 0.0  # s, in waits for a free block
         self.opening = self.closing = 0.0  # s, until files are open, and until what is in rings is in files
         self.sent = self.held = 0  # bytes that went out, and of rings
+        self.outlook = ""  # what the disk was measured to leave of the run's rate
+        self.planned = 0  # bytes of all files, on the rank that looks for room on the disk
         self._outlets: list[Outlet] = []
         self._rooms: list[Outlet] = []  # of all ranks, for the length of blocks of steps
         self._engine: LocalEngine = started.local
         if self.features:
-            self._writers = Writers(started)
+            self._writers = Writers(started, writer)
             self.folder = self._folder(output)
             agreed(self.ranks, lambda: self._refuse(space_check and self.ranks.rank == 0))
             self._writers.start()
             self.tasks = FileTasks(setup, self.features, self.folder, self._writers)
+
+    def foresee(self, expected: Callable[[], Expected], tell: Callable[[str], None]) -> list[str]:
+        """The warning, which `tell` is given at once, where the disk will slow the run down; rank 0 measures it.
+
+        `expected`: the run's time without files. What was found stands in `facts`.
+        """
+        if not self.features:
+            return []
+        seconds = expected().seconds
+        slower = slows(self.setup, seconds, self._writers.shared_processors > 0)
+        if self.ranks.rank == 0 and (said := slower or cost(self.setup)):
+            tell(said)
+        return [*([slower] if slower else []), *self._foresee_disk(seconds, tell)]
+
+    def _foresee_disk(self, seconds: float, tell: Callable[[str], None]) -> list[str]:
+        demand = streamed(self.setup, seconds)
+        if not demand or self.ranks.rank:
+            return []
+        self.outlook, share = outlook(self.folder, demand, seconds, self._writers.shared_processors)
+        if share >= ENOUGH:
+            return []
+        tell(self.outlook)
+        return [self.outlook]
 
     def _folder(self, output: str | Path | None) -> Path:
         if output is None:
@@ -125,7 +166,9 @@ class FieldStreams:
                     "one host"
                 )
         if space_check:
-            refuse_full_disk(self.folder, file_sizes(self.setup), ", or run without the check: --no-space-check")
+            sizes = file_sizes(self.setup)
+            self.planned = sum(size.bytes for size in sizes)
+            refuse_full_disk(self.folder, sizes, ", or run without the check: --no-space-check")
 
     def claim(self, record: RunRecord) -> None:
         """Say of excitations that an earlier run finished where the fields of their monitors are."""
@@ -279,6 +322,7 @@ class FieldStreams:
                 "opening_seconds": max(opening),
                 "closing_seconds": max(closing),
             }
+            | ({"outlook": self.outlook} if self.outlook else {})
         }
 
 

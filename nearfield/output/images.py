@@ -17,7 +17,6 @@ import numpy as np
 from nearfield.entry.triples import triple
 from nearfield.grid.folds import Fold
 from nearfield.monitors.regions import cut_edges as region_cut_edges
-from nearfield.records.records import PARTS
 from nearfield.records.regions import Region
 
 if TYPE_CHECKING:
@@ -112,31 +111,3 @@ def merged(along: list[Image]) -> list[tuple[int, int]]:
         else:
             spans.append((image.offset, image.count))
     return spans
-
-
-def parts_of(pieces: Sequence[tuple[dict[str, Any], np.ndarray]]) -> dict[str, list[tuple]]:
-    """(offset, values, sign) of all images of the pieces of a rank, by component: views, copies past a Bloch seam."""
-    sent = {piece["component"]: values for piece, values in pieces}
-    places: dict[str, list[tuple]] = {}
-    for piece, values in pieces:
-        name = piece["component"]
-        for image in piece["images"]:
-            take = tuple(samples(*each) for each in image["take"])
-            part = turned(sent, name, take, image["lags"]) if image["lags"] else values[take]
-            places.setdefault(name, []).append((image["offset"], part, image["sign"]))
-    return places
-
-
-def samples(first: int, count: int, step: int) -> slice:
-    """The slice of `count` samples first, first + step, ..."""
-    stop = first + count * step
-    return slice(first, stop if stop >= 0 else None, step)
-
-
-def turned(sent: dict[str, np.ndarray], name: str, take: tuple[slice, ...], lags: list[float]) -> np.ndarray:
-    """A part of a complex component, which lags behind the recorded samples."""
-    real, other = (sent[name[:2] + part][take] for part in PARTS)
-    values = real + 1j * other
-    for lag in lags:
-        values = (values * np.exp(-1j * lag)).astype(values.dtype)
-    return values.imag if name.endswith(PARTS[1]) else values.real

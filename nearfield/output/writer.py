@@ -1,8 +1,9 @@
 """The process beside a solver that writes its snapshots: empties rings of shared memory into field files.
 
-    python -m nearfield.output.writer 2,3        processors it may use; requests as lines of JSON on its input
+    python -m nearfield.output.writer            requests come as lines of JSON on its input
 
-    {"do": "open", "tasks": [...]}               one task a file, with the rings of the ranks that feed it
+    {"do": "open", "tasks": [...],               one task a file, with the rings of the ranks that feed it, and the
+     "processors": [2, 3]}                       processors that it may use
     {"do": "join", "files": [...]}               files that join the parts which the writers of all hosts have opened
     {"do": "flush", "counts": {"cut": 40}}       answered when so many snapshots are committed
     {"do": "close", "complete": true}            answered when all files are closed
@@ -22,69 +23,26 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from nearfield import stream
-from nearfield.analysis.fields import FieldResult, collocate
 from nearfield.entry.errors import NearfieldError
 from nearfield.entry.triples import Triple, triple
 from nearfield.formats.description import Block, FieldDescription
 from nearfield.formats.files import FieldFile
 from nearfield.formats.layout import JoinedFile, PartFiles, boxes_from
 from nearfield.formats.opening import open_field_file
-from nearfield.formats.pieced import Pieced, Placed
-from nearfield.output.images import parts_of
+from nearfield.formats.pieced import Pieced
+from nearfield.output.element_file import ElementFile
+from nearfield.output.sent_pieces import Pieces
 from nearfield.records.records import HALF, Variable
 
 COMMIT_EVERY = 1.0  # s, least time between two commits that nobody requested
 LOOK_EVERY = 0.2  # s between looks at requests while no snapshot comes
 DIED = "the solver ended without closing it"
-
-
-class Pieces:
-    """One snapshot as the ranks of a host sent it: pieces of components."""
-
-    def __init__(self, task: dict[str, Any], blocks: list[stream.Block]) -> None:
-        self.task, self.dtype = task, np.dtype(task["dtype"])
-        self._placed: dict[str, list[Placed]] = {name: [] for name in task["regions"]}
-        for part, block in zip(task["parts"], blocks):
-            for name, images in parts_of([(piece, self._values(piece, block)) for piece in part["pieces"]]).items():
-                self._placed[name] += images
-
-    def _values(self, piece: dict[str, Any], block: stream.Block) -> np.ndarray:
-        """The recorded samples of a piece, (x, y, z), divided by the open part of edges that metal cuts."""
-        count = int(np.prod(piece["shape"])) * self.dtype.itemsize
-        flat = block.data[piece["at"] : piece["at"] + count].view(self.dtype)
-        values = flat.reshape(piece["shape"]).transpose(piece["turned"])
-        if len(piece["open"]):
-            values = values.copy()
-            values[tuple(piece["cut"])] /= piece["open"]
-        return values
-
-    def box(self, name: str, lower: Sequence[int], shape: Sequence[int]) -> Pieced:
-        """A component in a box of its region, SI."""
-        return Pieced(self._placed[name], shape, self.dtype, lower)
-
-    def whole(self, name: str) -> Pieced:
-        """A component in its region."""
-        return self.box(name, (0, 0, 0), self.task["regions"][name]["shape"])
-
-    def averaged(self, positions: dict[str, Variable], times: dict[str, float]) -> dict[str, np.ndarray]:
-        """All components at the cell centres."""
-        centred: dict[str, np.ndarray] = {}
-        for part in dict.fromkeys(name[2:] for name in self.task["regions"]):
-            variables = dict(positions)
-            for name, region in self.task["regions"].items():
-                if name[2:] == part:
-                    time_dim = "time" + HALF * (name[0] == "H")
-                    variables[time_dim] = Variable((time_dim,), np.array([times[time_dim]]), {"units": "s"})
-                    values = np.asarray(self.whole(name))[np.newaxis]
-                    variables[name[:2]] = Variable((time_dim, *region["dims"]), values, {"units": ""})
-            centred |= {name + part: array.values[0] for name, array in collocate(FieldResult(variables)).items()}
-        return centred
 
 
 class FileThread(threading.Thread):
@@ -101,8 +59,10 @@ class FileThread(threading.Thread):
         self._positions = {n: Variable((n,), np.array(v), {"units": "m"}) for n, v in task["positions"].items()}
         self.readers = [stream.attach(part["ring"]) for part in task["parts"]]
         description = FieldDescription.from_json(task["description"])
-        self.file: FieldFile | PartFiles
-        if task["domains"] is None:
+        self.file: FieldFile | PartFiles | ElementFile
+        if task.get("analysis"):
+            self.file = ElementFile(task, compressors)
+        elif task["domains"] is None:
             self.file = open_field_file(task["path"], description, compressors, task["keep"])
         else:
             domains = [boxes_from(each) for each in task["domains"]]
@@ -153,11 +113,14 @@ class FileThread(threading.Thread):
         number, pieces = self.written, Pieces(self.task, blocks)
         times = {"time" + HALF * half: column[number] for half, column in enumerate(self.task["times"])}
         averaged = pieces.averaged(self._positions, times) if self.task["averaged"] else None
+        self.written += 1
+        if isinstance(self.file, ElementFile):
+            self.file.take(averaged or {}, self._positions, times)
+            return
         for name, component in self.file.description.components.items():
             for offset, values in self._boxes(pieces, name, averaged):
                 moment = self.task["steps"][number], times[component.dims[0]]
                 self.file.write(Block(name, number, *moment, values, offset))
-        self.written += 1
 
     def _boxes(
         self, pieces: Pieces, name: str, averaged: dict[str, np.ndarray] | None
@@ -204,8 +167,7 @@ class FileThread(threading.Thread):
 class Files:
     """All files that are open."""
 
-    def __init__(self, compressors: int) -> None:
-        self.compressors = compressors
+    def __init__(self) -> None:
         self.threads: list[FileThread] = []
         self.joined: list[JoinedFile] = []
 
@@ -213,7 +175,7 @@ class Files:
         """Carry out a request. Error: `NearfieldError` if that cannot be done."""
         wanted = request["do"]
         if wanted == "open":
-            self._open(request["tasks"])
+            self._open(request["tasks"], request["processors"])
         elif wanted == "join":
             for file in request["files"]:
                 description = FieldDescription.from_json(file["description"])
@@ -227,11 +189,13 @@ class Files:
             end(request["complete"], request["reason"] or "the run was broken off")
         return {"done": wanted}
 
-    def _open(self, tasks: list[dict[str, Any]]) -> None:
+    def _open(self, tasks: list[dict[str, Any]], processors: list[int]) -> None:
+        if hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, processors)  # of this thread, and of those that it starts
         opened: list[FileThread] = []
         with contextlib.ExitStack() as broken:
             for task in tasks:
-                opened.append(FileThread(task, self.compressors))
+                opened.append(FileThread(task, len(processors)))
                 broken.callback(opened[-1].file.close, False, "another file could not be opened")
             broken.pop_all()
         for thread in opened:
@@ -271,14 +235,11 @@ def report(message: dict[str, Any]) -> None:
         print(json.dumps(message), flush=True)
 
 
-def main(processors: str) -> None:
+def main() -> None:
     """Serve until the input ends. Signals of a terminal or a batch system are for the solver."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    own = [int(number) for number in processors.split(",")]
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, own)
-    files = Files(len(own))
+    files = Files()
     for line in sys.stdin:
         try:
             answer = files.answer(json.loads(line))
@@ -287,7 +248,8 @@ def main(processors: str) -> None:
         report(answer)
     files.close(False, DIED)
     files.settle(False, DIED)
+    os._exit(0)  # the solver waits for this, and has nothing of what Python and HDF5 do at their ends
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

@@ -22,13 +22,14 @@ class WriterProcess:
     while neither has happened.
     """
 
-    def __init__(self, processors: list[int]) -> None:
-        command = [sys.executable, "-P", "-m", "nearfield.output.writer", ",".join(map(str, processors))]
+    def __init__(self) -> None:
+        command = [sys.executable, "-P", "-m", "nearfield.output.writer"]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self._process.stdin and self._process.stdout
         self._requests, self._lines = self._process.stdin, self._process.stdout
         self._answers: queue.Queue[dict[str, Any]] = queue.Queue()
         self.failure: str | None = None
+        self._asked = False
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -47,6 +48,7 @@ class WriterProcess:
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Send a request and wait for its answer. Errors: `ModelError`, it refuses; `RunFailed`, it failed or died."""
+        self._asked = True
         with contextlib.suppress(OSError):  # it is dead: the listener notices
             self._requests.write(json.dumps(request) + "\n")
             self._requests.flush()
@@ -59,7 +61,9 @@ class WriterProcess:
         return answer
 
     def close(self) -> None:
-        """End the requests, upon which the process closes its files and ends."""
+        """End the requests, upon which the process closes its files and ends; at once where it was never asked."""
+        if not self._asked:
+            self._process.kill()
         with contextlib.suppress(OSError):
             self._requests.close()
         try:

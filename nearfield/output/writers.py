@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.formats.layout import Boxes
 from nearfield.machine.hardware import this_machine
 from nearfield.output.writer_process import WriterProcess
 from nearfield.parallel.start import Started
+
+if TYPE_CHECKING:
+    from nearfield.discretization.model import Model
+    from nearfield.machine.transport import Alone
 
 Piece = dict[str, Any]  # from `images.piece_of`
 
@@ -21,7 +26,8 @@ class Writers:
     All ranks call all methods but `close` in one order, and all receive the first error of any of them.
     """
 
-    def __init__(self, started: Started) -> None:
+    def __init__(self, started: Started, process: WriterProcess | None = None) -> None:
+        """`process`: that of this host, where it was started ahead."""
         self._ranks = started.ranks
         hosts = self._ranks.hosts
         self.several = len(set(hosts)) > 1
@@ -29,20 +35,28 @@ class Writers:
         self._leads = self.here[0] == self._ranks.rank
         used = self._ranks.everywhere([number for each in started.binding.processors for number in each])
         self._used = {number for rank in self.here for number in used[rank]}
-        self._process: WriterProcess | None = None
+        self._process = process
         self._not_started: str | None = None
+
+    @property
+    def shared_processors(self) -> int:
+        """Processors of this host where ranks use all of them and the writer takes its time from theirs; else 0."""
+        every = set(this_machine().processors)
+        return 0 if every - self._used else len(every)
 
     def start(self) -> None:
         """Start the process of this host, and do not wait for it."""
         if self._leads and self._process is None:
             try:
-                self._process = WriterProcess(spare_processors(self._used))
+                self._process = WriterProcess()
             except OSError as error:
                 self._not_started = f"the process that writes the fields could not be started: {error}"
 
     def open(self, tasks: list[dict[str, Any]], joined: list[dict[str, Any]]) -> None:
         """Open the files of this host's tasks, then those that join the files of all. Error: `ModelError`."""
-        refused = self._first(self._not_started) or self._ask({"do": "open", "tasks": tasks})
+        refused = self._first(self._not_started) or self._ask(
+            {"do": "open", "tasks": tasks, "processors": spare_processors(self._used)}
+        )
         refused = refused or (self._ask_root({"do": "join", "files": joined}) if joined else None)
         if refused:
             raise ModelError(refused)
@@ -84,6 +98,24 @@ class Writers:
         """The message of the lowest rank that has one."""
         message = next(filter(None, own), None)
         return next(filter(None, self._ranks.everywhere(message)), None)
+
+
+@contextlib.contextmanager
+def started_ahead(model: Model, ranks: Alone) -> Iterator[WriterProcess | None]:
+    """The process that will write this host's fields, for the first of its ranks: it starts while the model is set up.
+
+    None where no monitor has a file, on other ranks, and where it cannot be started, which `Writers.start` says.
+    """
+    wanted = any(getattr(monitor, "file", None) for monitor in model.monitors)
+    process = None
+    if wanted and ranks.hosts.index(ranks.hosts[ranks.rank]) == ranks.rank:
+        with contextlib.suppress(OSError):
+            process = WriterProcess()
+    try:
+        yield process
+    finally:
+        if process:
+            process.close()
 
 
 def spare_processors(used: set[int]) -> list[int]:

@@ -110,19 +110,19 @@ def decompositions(
 ) -> list[Decomposition]:
     """Ways to cut a run into domains for so many ranks, the one with the fastest slowest domain first.
 
-    `domains` in all, or along x, y, z; `speeds`: one for each domain in order; left out, ranks are alike and share
-    theirs out to their domains, 1 on the average. Of all factorizations the most promising are refined. Rows are cut
-    only where no other way fits or the caller says so. Error: nothing fits.
+    `domains` in all, or along x, y, z; `speeds`: one for each domain in order, or for each rank, which shares its own
+    out to its domains; left out, ranks are alike, 1 on the average. Of all factorizations the most promising are
+    refined. Rows are cut only where no other way fits or the caller says so. Error: nothing fits.
     One rank decides for all: sums may differ in the last digit from processor to processor.
     """
     total = domains if isinstance(domains, int) else math.prod(domains)
-    if speeds is not None and (len(speeds) != total or not all(speed > 0 for speed in speeds)):
+    if speeds is not None and (len(speeds) not in (total, ranks) or not all(speed > 0 for speed in speeds)):
         raise ModelError(f"{len(speeds)} speeds for {total} domains; give one positive speed for each domain")
     unit = weights.storage_axes[2]
     promising = sorted(fitting(weights, domains, ranks, halo), key=lambda grouping: rough_time(weights, grouping, halo))
     found: list[tuple[Problem, Decomposition]] = []
     for grouping in promising[: MOST_REFINED if total <= MANY else OF_MANY]:
-        shared = even_speeds(grouping) if speeds is None else np.reshape(np.asarray(speeds, float), grouping.counts)
+        shared = shared_speeds(grouping, speeds)
         least = triple(thinnest(axis == unit, grouping.ranks[axis] > 1, halo.depth) for axis in range(3))
         problem = Problem(weights, halo, triple(sides(grouping, axis, halo) for axis in range(3)), shared, least)
         found.append((problem, decomposed(problem, grouping, problem.start())))
@@ -143,6 +143,18 @@ def again(problem: Problem, found: Decomposition) -> Decomposition:
         return found
     others = [decomposed(problem, found.grouping, problem.elsewhere(number)) for number in range(RESTARTS)]
     return min([found, *others], key=lambda each: each.slowest)
+
+
+def shared_speeds(grouping: Grouping, speeds: Speeds) -> np.ndarray:
+    """The speed of each domain, of those of all domains in order or of all ranks."""
+    even = even_speeds(grouping)
+    if speeds is None:
+        return even
+    given = np.asarray(speeds, float)
+    if len(given) != math.prod(grouping.ranks):
+        return np.reshape(given, grouping.counts)
+    owners = [grouping.rank_of(index) for index in indices(grouping.counts)]
+    return even * np.reshape(given[owners], grouping.counts)
 
 
 def even_speeds(grouping: Grouping) -> np.ndarray:

@@ -11,16 +11,16 @@ comes from the owner.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nearfield.engines.protocol import FIELDS, Face, Halves, Message
-from nearfield.parallel.host_buffer import HostBuffers, Joined
+from nearfield.engines.protocol import Face, Halves, Message
+from nearfield.parallel.halo_sizes import needed
+from nearfield.parallel.host_buffer import Faces, HostBuffers, Joined
 from nearfield.parallel.part import PlanPart, image_shifts
 from nearfield.plan.boxes import Box
 
 Shift = tuple[int, ...]
-Faces = list[tuple[Box, frozenset[str] | None]]
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,6 @@ class Exchange:
     out: Message | None
     into: Message | None
     late: bool
-
-
-def needed(depth: int, sides: Sequence[int]) -> frozenset[str] | None:
-    """Fields of a part of a halo that its holder cannot make, for `depth` steps; None: all states.
-
-    sides: of the part along x, y, z: -1 below the holder's own box, 0 beside it, 1 above.
-    """
-    if depth > 1:
-        return None
-    off = [axis for axis in range(3) if sides[axis]]
-    return frozenset(name for name in FIELDS if name[-2] == "H" and off != ["xyz".index(name[-1])])
 
 
 def exchanges(
@@ -67,7 +56,9 @@ def exchanges(
     def incoming(boxes: Faces) -> Message | None:
         faces = [Face(part.here(box), fields) for box, fields in boxes]
         if buffers and faces:  # as buffers pack them, each by itself
-            return Joined([engine.message([face]) for face in faces])
+            joined = Joined([engine.message([face]) for face in faces])
+            buffers.receive(boxes, joined.parts)
+            return joined
         return engine.message(faces) if faces else None
 
     def outgoing(boxes: Faces) -> Message | None:

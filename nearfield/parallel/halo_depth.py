@@ -7,6 +7,7 @@ their link, of which a part keeps the processor busy and the rest runs under the
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.engines.cpu.tiling import Machine, Rows, Tiling, choose_tiling, seconds_per_cell
+from nearfield.engines.cpu.tiling import Machine, Rows, Tiling, balance, choose_tiling, replay, seconds_per_cell
 from nearfield.entry.errors import ModelError
 from nearfield.entry.triples import Triple
 from nearfield.machine.hardware import Hardware
@@ -28,6 +29,7 @@ from nearfield.plan.sizes import BYTES_OF
 
 DEPTHS = (1, 2, 4, 8, 16)  # layers that are compared
 ROUND = 4e-5  # s, an exchange beside its messages: calls of packing, two more runs of a team; two ranks of one machine
+CALL = 100  # steps between looks of the guard, after which all threads meet (run/options.py)
 SHOWN = 0.05  # least part of an exchange that no computation hides, so that of equal boxes those with small faces win
 
 
@@ -41,13 +43,16 @@ class Tiles:
 
     depth: int = 0
     slower: Mapping[int, float] = field(default_factory=dict)
+    rows: Rows | None = None
+    machine: Machine | None = None
 
     @classmethod
     def of(cls, tiling: Tiling, rows: Rows, machine: Machine) -> Tiles:
         """By the cost model of tiles."""
         chosen = seconds_per_cell(tiling, rows, machine)
         shallow = {depth: replace(tiling, depth=depth) for depth in DEPTHS if depth < tiling.depth}
-        return cls(tiling.depth, {n: seconds_per_cell(each, rows, machine) / chosen for n, each in shallow.items()})
+        slower = {n: seconds_per_cell(each, rows, machine) / chosen for n, each in shallow.items()}
+        return cls(tiling.depth, slower, rows, machine)
 
     @classmethod
     def on(cls, plan: Plan, hardware: Hardware, threads: int) -> Tiles:
@@ -55,6 +60,15 @@ class Tiles:
         caches = {name: size for name in ("l1", "l2", "l3") if (size := getattr(hardware, name))}
         rows, machine = Rows.of(plan), replace(Machine.here(threads, "avx512"), **caches)
         return cls.of(choose_tiling(rows, machine), rows, machine)
+
+    def pipeline(self, planes: int, rows: int, threads: int) -> float:
+        """Rate of a rank's threads over as many times that of one on a NUMA node: tiles that wait for each other, or
+        are cut small so that there are enough of them. By the replay, in calls of `CALL` steps; 1 where no tiles are
+        known, or a rank has no more threads than a node.
+        """
+        if self.rows is None or self.machine is None or threads <= self.machine.threads:
+            return 1.0
+        return pipeline(replace(self.rows, planes=planes, rows=rows), self.machine, threads)
 
     def extra(self, lengths: Sequence[Any], sides: Sequence[Any], unit: int, depth: int, overlap: bool) -> np.ndarray:
         """Relative increase of a step's time by its halos, for boxes of these lengths and cut sides along x, y, z."""
@@ -64,6 +78,23 @@ class Tiles:
             split = split & (length > (2 * self.depth + depth) * count)
             inner = inner * (1 - count * np.minimum((depth + self.depth / 2) / length, 0.5))
         return np.asarray(slower * np.where(split, 1 - inner, 1.0))
+
+
+@functools.lru_cache(256)
+def pipeline(rows: Rows, node: Machine, threads: int) -> float:
+    """`Tiles.pipeline` of a box; each thread has the caches and the memory rate of one on a NUMA node.
+
+    No more threads than planes work.
+    """
+    working = min(threads, rows.planes)
+    machine = replace(node, threads=working, memory_rate=node.memory_rate / node.threads * working)
+    alone, crowd = choose_tiling(rows, node), choose_tiling(rows, machine)
+    waits = (
+        replay(rows.planes, rows.rows, crowd, CALL, working, rows.reach)
+        if crowd.depth
+        else balance(crowd, rows, working)
+    )
+    return waits * working / threads * seconds_per_cell(alone, rows, node) / seconds_per_cell(crowd, rows, machine)
 
 
 def halo_cost(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise, product
 
 from nearfield.engines.cpu.pole_sizes import kept_numbers
+from nearfield.engines.protocol import FIELDS
 from nearfield.parallel.decomposition import Decomposition
 from nearfield.parallel.part import held_box, parted_rings
 from nearfield.plan.boxes import Box
@@ -90,3 +91,14 @@ def slab_samples(plan: Plan, box: Box) -> int:
         inside = max(0, min(end, low) - begin) + max(0, end - max(begin, length - high))
         total += box.size // (end - begin) * inside
     return total
+
+
+def needed(depth: int, sides: Sequence[int]) -> frozenset[str] | None:
+    """Fields of a part of a halo that its holder cannot make, for `depth` steps; None: all states.
+
+    sides: of the part along x, y, z: -1 below the holder's own box, 0 beside it, 1 above.
+    """
+    if depth > 1:
+        return None
+    off = [axis for axis in range(3) if sides[axis]]
+    return frozenset(name for name in FIELDS if name[-2] == "H" and off != ["xyz".index(name[-1])])

@@ -1,10 +1,14 @@
 """Layers at a rank's cut faces that a second engine updates, so that messages leave while the rank's own one works.
 
 Each cut face has a buffer: an engine over the outermost layers that neighbours hold, grown by as many layers on every
-side. Before a round of steps its states are copied from the rank's engine; a thread of its own makes the same steps in
-it, and what neighbours need is packed from it. The rank's engine makes its whole box in one piece, as if nothing were
-exchanged. The layers are computed twice, with the same bits (Kim and Park's host buffer; here a core takes the part of
-the host, and the other cores that of the device).
+side. In a round of steps a thread of its own makes the same steps in it as the rank's engine, and what neighbours need
+is packed from it. The rank's engine makes its whole box in one piece, as if nothing were exchanged. The layers are
+computed twice, with the same bits (Kim and Park's host buffer; here a core takes the part of the host, and the other
+cores, or a card, that of the device; on a card that makes its edges first, the buffers are on the card too).
+
+A buffer takes all its states from the rank's engine at the start of a block of steps. From then on it gets what a rank
+gets of its neighbours: towards other ranks from their messages, as they come, and towards the rank's own inside from
+its engine, after the round.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ import numpy as np
 
 from nearfield.engines.protocol import Face, Halves, LocalEngine, Message, Tables
 from nearfield.entry.triples import triple
+from nearfield.parallel.halo_sizes import needed
 from nearfield.parallel.part import PlanPart, held_box, parted_rings
 from nearfield.plan.boxes import Box
 from nearfield.plan.plan import Plan
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
     from nearfield.parallel.phases import Axis
     from nearfield.parallel.timeline import Timeline
 
+Faces = list[tuple[Box, frozenset[str] | None]]  # boxes, and the fields of each by name; None: all states
 MakeEngine = Callable[[Plan, Box], tuple[LocalEngine, Halves]]  # of a plan and the box in it that is not a halo
 AxesOf = Callable[[PlanPart, int], "tuple[Axis, Axis, Axis]"]
 
@@ -63,6 +69,19 @@ def on_one_side(box: Box, plan: Plan) -> list[Box]:
     return [Box.between(ends) for ends in product(*(list(pairwise(each)) for each in cuts))]
 
 
+def beside(own: Box, held: Box) -> list[Box]:
+    """What is held around a box: a piece for each way along x, y, z and between them."""
+    sides = [
+        [(low, own_low), (own_low, own_high), (own_high, high)]
+        for low, own_low, own_high, high in zip(held.lower, own.lower, own.upper, held.upper)
+    ]
+    return [
+        Box.between(ends)
+        for ends in product(*sides)
+        if ends != tuple(zip(own.lower, own.upper)) and all(low < high for low, high in ends)
+    ]
+
+
 class Joined:
     """Several messages as one, in their order."""
 
@@ -70,17 +89,17 @@ class Joined:
         self._messages = messages
         ends = np.cumsum([0, *(len(each.buffer) for each in messages)])
         self.buffer = np.zeros(ends[-1], np.uint8)
-        self._parts = [self.buffer[low:high] for low, high in pairwise(ends)]
+        self.parts = [self.buffer[low:high] for low, high in pairwise(ends)]
 
     def pack(self) -> None:
         """Copy the states into the buffer."""
-        for message, part in zip(self._messages, self._parts):
+        for message, part in zip(self._messages, self.parts):
             message.pack()
             np.copyto(part, message.buffer)
 
     def unpack(self) -> None:
         """Copy the buffer into the states."""
-        for message, part in zip(self._messages, self._parts):
+        for message, part in zip(self._messages, self.parts):
             np.copyto(message.buffer, part)
             message.unpack()
 
@@ -94,30 +113,68 @@ class Layers:
         self.part = PlanPart(silent, own, held_box(own, depth, whole))
         corner = self.part.own_here.lower  # of what a buffer holds all else is written anew in each round, as halos are
         engine, self.engine = make(self.part.plan, Box(corner, triple(n + 1 for n in corner)))
-        self._axes = axes_of(self.part, depth)
-        self._columns = [whole.column(waveform) for waveform in self.part.plan.waveforms] or [0]
-        self._waves = [whole.wave(wave) for wave in self.part.plan.waves]
-        boxes = on_one_side(self.part.held, whole)
-        self._here = self.engine.message([Face(self.part.here(box)) for box in boxes])
-        self._there = device.message([Face(part.here(box)) for box in boxes])
-
+        self._axes, self._depth, self._of = axes_of(self.part, depth), depth, part
+        self._device = device
+        self._received: list[tuple[Box, Message, np.ndarray]] = []
+        self._all = self._copy([(box, None) for box in on_one_side(self.part.held, whole)])
         self.reset = engine.reset
 
-    def begin(self, steps: int, excitation: str, tables: Tables) -> None:
-        """Begin a block of steps."""
-        electric, magnetic = (np.ascontiguousarray(t[:, self._columns]) for t in (tables.electric, tables.magnetic))
-        waves = [tables.waves[n] for n in self._waves]
-        self.engine.begin(steps, excitation, False, Tables(electric, magnetic, [], waves))
+    def message(self, faces: Faces) -> Message:
+        """Boxes of its samples, as the rank's engine has them in a message."""
+        return self.engine.message([Face(self.part.here(box), fields) for box, fields in faces])
 
-    def take(self, first: int) -> None:
-        """Take the states of the rank's engine, valid before step `first` of the block."""
-        self._there.pack()
-        np.copyto(self._here.buffer, self._there.buffer)
-        self._here.unpack()
-        self.engine.refreshed(first)
+    def _copy(self, faces: Faces) -> Callable[[], None]:
+        """What copies boxes from the rank's engine."""
+        if not faces:
+            return lambda: None
+        there = self._device.message([Face(self._of.here(box), fields) for box, fields in faces])
+        here = self.message(faces)
+
+        def copy() -> None:
+            there.pack()
+            np.copyto(here.buffer, there.buffer)
+            here.unpack()
+
+        return copy
+
+    def receive(self, box: Box, fields: frozenset[str] | None, received: np.ndarray) -> None:
+        """From now on take a box of other ranks' samples from the bytes that they send, where it has use for all."""
+        pieces = beside(self.part.own, self.part.held)
+        within = any(each.intersection(box) == box for each in pieces)
+        if within and needed(self._depth, self.part.own.sides(box)) == fields:
+            self._received.append((box, self.message([(box, fields)]), received))
+
+    def connect(self) -> None:
+        """Settle how what lies around its own layers comes: of other ranks by messages, else from the rank's engine."""
+        inner: Faces = []
+        outer: Faces = []
+        own, whole = self.part.own, self.part.whole
+        for around in beside(own, self.part.held):
+            fields = needed(self._depth, own.sides(around))
+            for box in on_one_side(around, whole):
+                common = (box.intersection(taken) for taken, _, _ in self._received)
+                if sum(each.size for each in common if each) < box.size:
+                    (inner if self._of.own.intersection(box) == box else outer).append((box, fields))
+        self.by_messages_alone = not outer
+        self.take_inside, self.take_outside = self._copy(inner), self._copy(outer)
+
+    def take_messages(self) -> None:
+        """Take what other ranks have sent."""
+        for _, message, received in self._received:
+            np.copyto(message.buffer, received)
+            message.unpack()
+
+    def begin(self, steps: int, excitation: str, tables: Tables) -> None:
+        """Begin a block of steps, with the tables of the whole plan."""
+        self.engine.begin(steps, excitation, False, self.part.tables(tables, []))
+
+    def take_all(self) -> None:
+        """Take all states of the rank's engine."""
+        self._all()
 
     def run(self, first: int, last: int) -> None:
         """Make steps [first, last) of the block."""
+        self.engine.refreshed(first)
         self.engine.run(first, last, tuple(axis.whole(first) for axis in self._axes))
 
 
@@ -130,31 +187,60 @@ def confine(processors: Sequence[int]) -> None:
 class HostBuffers:
     """The buffers of a rank, on a thread of their own on these processors.
 
-    `message` packs what neighbours need from them once `done` is true.
+    `message` packs what neighbours need from them once `done` is true; `receive` and `connect` say what they get.
     """
 
     def __init__(self, layers: Sequence[Layers], processors: Sequence[int], timeline: Timeline | None) -> None:
         self._layers, self._timeline = layers, timeline
         self._thread = ThreadPoolExecutor(1, "host buffer", initializer=confine, initargs=(processors,))
         self._steps: Future[None] = Future()
+        self._new = True  # a block of steps has begun, and nothing was taken yet
 
-    def message(self, faces: Sequence[tuple[Box, frozenset[str] | None]]) -> Message:
+    def message(self, faces: Faces) -> Message:
         """A message of boxes of the rank's own samples, each from the first buffer that has it."""
-        return Joined([self._face(box, fields) for box, fields in faces])
+        return Joined([self._holder(box).message([(box, fields)]) for box, fields in faces])
 
-    def _face(self, box: Box, fields: frozenset[str] | None) -> Message:
-        layers = next(each for each in self._layers if each.part.own.intersection(box) == box)
-        return layers.engine.message([Face(layers.part.here(box), fields)])
+    def _holder(self, box: Box) -> Layers:
+        return next(each for each in self._layers if each.part.own.intersection(box) == box)
+
+    def receive(self, faces: Faces, parts: Sequence[np.ndarray]) -> None:
+        """From now on take what other ranks send: boxes of their samples, and the bytes of each."""
+        for (box, fields), received in zip(faces, parts):
+            for each in self._layers:
+                each.receive(box, fields, received)
+
+    def connect(self) -> None:
+        """All messages were told of by `receive`."""
+        for each in self._layers:
+            each.connect()
+        self._by_messages_alone = all(each.by_messages_alone for each in self._layers)
 
     def begin(self, steps: int, excitation: str, tables: Tables) -> None:
         """Begin a block of steps, with the tables of the whole plan."""
+        self._new = True
         for each in self._layers:
             each.begin(steps, excitation, tables)
 
-    def start(self, first: int, last: int) -> None:
-        """Take the states, and make steps [first, last) while the caller goes on."""
+    def take_messages(self) -> bool:
+        """Take what has come of other ranks; whether buffers have all that they need for the next steps then."""
+        if not self._new:
+            for each in self._layers:
+                each.take_messages()
+        return self._by_messages_alone and not self._new
+
+    def take_outside(self) -> None:
+        """Take what is still missing from the rank's engine, whose halos are valid."""
         for each in self._layers:
-            each.take(first)
+            (each.take_all if self._new else each.take_outside)()
+        self._new = False
+
+    def take_inside(self) -> None:
+        """Take what the rank's engine has made beside the layers."""
+        for each in self._layers:
+            each.take_inside()
+
+    def start(self, first: int, last: int) -> None:
+        """Make steps [first, last) while the caller goes on."""
         self._steps = self._thread.submit(self._run, first, last)
 
     def _run(self, first: int, last: int) -> None:

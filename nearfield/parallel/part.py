@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from nearfield.engines.protocol import Tables
 from nearfield.entry.triples import Triple, triple
 from nearfield.plan.boxes import Box
 from nearfield.plan.plan import Plan
@@ -136,6 +137,13 @@ class PlanPart:
             coupling=whole.coupling and whole.coupling.part(self.held, closed),
         )
 
+    def tables(self, whole: Tables, phasors: list[np.ndarray]) -> Tables:
+        """The part's tables, of those of the whole plan; `phasors`: its Fourier recorders'."""
+        columns = [self.whole.column(waveform) for waveform in self.plan.waveforms] or [0]
+        electric, magnetic = (np.ascontiguousarray(each[:, columns]) for each in (whole.electric, whole.magnetic))
+        waves = [whole.waves[self.whole.wave(wave)] for wave in self.plan.waves]
+        return Tables(electric, magnetic, phasors, waves)
+
     def _slabs(self, axis: int) -> tuple[int, int]:
         low, high = self.whole.cpml[axis]
         if not low and not high:
@@ -159,6 +167,16 @@ class PlanPart:
         images = [self._places(index + shift, self.held) for shift in shifts]
         which, places = (np.concatenate(parts, axis=-1) for parts in zip(*images))
         return which, places
+
+    def reach(self, box: Box) -> Box | None:
+        """A box about all samples of a box that are held: of its images at both ends of a parted ring, the whole."""
+        shifts = image_shifts(self.own, self.whole)
+        found = [self.held.moved(tuple(-n for n in shift)).intersection(box) for shift in shifts]
+        ends = [(each.lower, each.upper) for each in found if each]
+        if not ends:
+            return None
+        lower, upper = zip(*ends)
+        return Box(triple(map(min, zip(*lower))), triple(map(max, zip(*upper))))
 
     def _places(self, index: np.ndarray, box: Box) -> tuple[np.ndarray, np.ndarray]:
         inside = (index >= np.array(box.lower)[:, None]) & (index < np.array(box.upper)[:, None])

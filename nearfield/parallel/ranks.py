@@ -32,14 +32,15 @@ from nearfield.plan.excitations import Marches
 from nearfield.plan.plan import Plan
 from nearfield.plan.recorders import Recording
 
+Make = Callable[..., LocalEngine]  # of a plan, and the options of an engine
 POLL = 2.0  # ms between looks at messages under way; some libraries move them only when they are asked
 
 
 class RankEngine:
     """An engine on several ranks, which all call the same methods in the same order.
 
-    `local` is this rank's own, one of `ENGINES`. `recordings()` and `gathered(component)` give their answers on rank 0,
-    None elsewhere.
+    `local` is this rank's own: one of `ENGINES`, or what `engine` makes; `host` makes those of host buffers.
+    `recordings()` and `gathered(component)` give their answers on rank 0, None elsewhere.
     """
 
     def __init__(
@@ -50,7 +51,8 @@ class RankEngine:
         grouping: Grouping,
         depth: int,
         overlap: str = "split",
-        engine: str = "cpu",
+        engine: str | Make = "cpu",
+        host: str | Make = "cpu",
         timeline: Timeline | None = None,
         **options: Any,
     ) -> None:
@@ -61,27 +63,28 @@ class RankEngine:
         self._round = depth // plan.reach  # steps between two exchanges
         self.part = PlanPart(plan, self.boxes[ranks.rank], held[ranks.rank])
         here = {"domains": domains_here(arrangement, self.part), "own": self.part.own_here}
-        self.local, self._halves = shareable(engine, ENGINES[engine](self.part.plan, **here, **options))
-        self._buffers = self._host_buffers(engine, options.get("placement")) if overlap == "host-buffer" else None
-        self._columns = [plan.column(waveform) for waveform in self.part.plan.waveforms]
-        self._waves = [plan.wave(wave) for wave in self.part.plan.waves]
+        self.local, self._halves = engine_for(engine, self.part.plan, **here, **options)
+        buffers = {"host-buffer": host, "split": None if self._halves.divides else engine}.get(overlap)
+        self._buffers = self._host_buffers(buffers, options.get("placement")) if buffers else None
         self._marches = Marches(plan.waves, plan.dtype)  # rank 0's
         self._recorded = RankRecorders(plan, ranks, self.part, self.boxes)
         boxes = ranks.rank, self.boxes, held, depth
         self._exchanges = list(exchanges(self._halves, self.part, *boxes, self._buffers))
+        if self._buffers:
+            self._buffers.connect()
         self._early, self._late = (self._channel(late) for late in (False, True))
         self._axes = axes_of(self.part, depth)
         self._coming = False  # halos are under way
-        self._unsent = False  # what buffers made was not sent yet
+        self._unsent = False  # what was made for others early was not sent yet
         self._sent = 0.0  # when the messages under way were sent, of a rank that notes spans; 0: they have come
         self.seconds = {"compute": 0.0, "pack": 0.0, "wait": 0.0}
         self.exchanges = self.split_blocks = 0  # blocks of steps made in split tiles
 
-    def _host_buffers(self, engine: str, placement: Placement | None = None) -> HostBuffers:
+    def _host_buffers(self, host: str | Make, placement: Placement | None = None) -> HostBuffers:
         """Buffers at the cut faces, made stepwise by a thread on processors that no engine uses, if there are any."""
 
         def make(plan: Plan, own: Box) -> tuple[LocalEngine, Halves]:
-            return shareable(engine, ENGINES[engine](plan, threads=1, tiling=STEPWISE, own=own))
+            return engine_for(host, plan, threads=1, tiling=STEPWISE, own=own)
 
         boxes = cut_layers(self.own, self.depth, self.plan)
         layers = [Layers(box, self.depth, self.part, self._halves, make, axes_of) for box in boxes]
@@ -121,12 +124,13 @@ class RankEngine:
         if self.timeline:
             self.timeline.begin()
         tables = self._tables(steps, excitation)
-        self._halves.begin(steps, excitation, weigh, self._tables_here(tables))
+        own = self.part.tables(tables, self._recorded.here(tables.phasors))
+        self._halves.begin(steps, excitation, weigh, own)
         if self._buffers:
             self._buffers.begin(steps, excitation, tables)
         tiles = self.ranks.from_root(self.local.facts()["tile_depth"]) if self.overlap == "split" else 0
         if not (tiles > self._round and self._advance_in_split_tiles(steps, tiles)):
-            advance = self._advance_beside(self._buffers) if self._buffers else self._advance
+            advance = self._advance_beside_buffers if self._buffers else self._advance
             for first in range(0, steps, self._round):
                 advance(first, min(steps, first + self._round))
         samples, digits = self._halves.end()
@@ -146,12 +150,6 @@ class RankEngine:
             made = Tables(*self.plan.amplitudes(first, steps, excitation), phasors, waves)
         return cast(Tables, self.ranks.from_root(made))
 
-    def _tables_here(self, tables: Tables) -> Tables:
-        """What is here of the tables of the whole plan."""
-        columns = self._columns or [0]
-        electric, magnetic = (np.ascontiguousarray(t[:, columns]) for t in (tables.electric, tables.magnetic))
-        return Tables(electric, magnetic, self._recorded.here(tables.phasors), [tables.waves[n] for n in self._waves])
-
     def _advance_in_split_tiles(self, steps: int, depth: int) -> bool:
         """All steps of the block in tiles of so many steps, deeper than halos; False where some rank is too thin."""
         count = -(-steps // depth)
@@ -169,7 +167,8 @@ class RankEngine:
                 for region in block.wedge(first):
                     self._run(first, last, region, "faces")
                 self._early.expect()
-                self._send(late=False)
+                self._pack(late=False)
+                self._send_made()
                 self._coming = True
                 due = len(slices) if number + 1 == len(rounds) else min(1, len(slices))
                 for _ in range(due):
@@ -193,40 +192,54 @@ class RankEngine:
         for channel in (self._early, self._late):
             channel.expect()
         if faces:
-            self._send(late=False)
+            self._pack(late=False)
+            if not self._halves.launches:
+                self._send_made()
         for region in rest:
             self._run(first, last, region)
         if not faces:
-            self._send(late=False)
-        self._send(late=True)
+            self._pack(late=False)
+        self._send_made()
+        self._pack(late=True)
+        self._start(late=True)
         self._coming = True
         if self.overlap != "split":
             self._wait()
 
-    def _advance_beside(self, buffers: HostBuffers) -> Callable[[int, int], None]:
+    def _advance_beside_buffers(self, first: int, last: int) -> None:
         """A round of steps while buffers make what neighbours need: halos in, all of the box, messages out under it."""
+        assert self._buffers
+        if self._coming:
+            self._wait()
+        begun = time.perf_counter()
+        early = self._buffers.take_messages()
+        if early:
+            self._buffers.start(first, last)
+        self._unpack(first)
+        if not early:
+            self._buffers.take_outside()
+            self._buffers.start(first, last)
+        self._unsent = True
+        self._early.expect()
+        self._spent("pack", "copy", begun)
+        self._run(first, last, tuple(axis.whole(first) for axis in self._axes))
+        begun = time.perf_counter()
+        self._buffers.wait()
+        self._spent("wait", "wait for the buffer", begun)
+        self._send_made()
+        self._coming = True
+        begun = time.perf_counter()
+        self._buffers.take_inside()
+        self._spent("pack", "copy", begun)
 
-        def advance(first: int, last: int) -> None:
-            self._receive(first)
-            self._early.expect()
-            begun = time.perf_counter()
-            buffers.start(first, last)
-            self._spent("pack", "copy", begun)
-            self._unsent = True
-            self._run(first, last, tuple(axis.whole(first) for axis in self._axes))
-            begun = time.perf_counter()
-            buffers.wait()
-            self._spent("wait", "wait for the buffer", begun)
-            self._send_from(buffers)
-            self._coming = True
-
-        return advance
-
-    def _send_from(self, buffers: HostBuffers) -> None:
-        """Send what buffers have made, once."""
-        if self._unsent and buffers.done:
-            self._unsent = False
-            self._send(late=False)
+    def _send_made(self) -> None:
+        """Send what was made for others early, once: packed, or by buffers."""
+        if not self._unsent or (self._buffers and not self._buffers.done):
+            return
+        if self._buffers:
+            self._pack(late=False)
+        self._unsent = False
+        self._start(late=False)
 
     def _run(self, first: int, last: int, region: Sides, name: str = "interior") -> None:
         begun = time.perf_counter()
@@ -240,8 +253,7 @@ class RankEngine:
             self.timeline.add(name, begun, steps=steps)
 
     def _progress(self) -> bool:
-        if self._buffers:
-            self._send_from(self._buffers)
+        self._send_made()
         if self._early.progress():
             self._come()
         return False
@@ -252,21 +264,31 @@ class RankEngine:
             self.timeline.add("halos", self._sent, "messages")
         self._sent = 0.0
 
-    def _send(self, late: bool) -> None:
+    def _pack(self, late: bool) -> None:
         begun = time.perf_counter()
         for each in self._exchanges:
             if each.out and each.late == late:
                 each.out.pack()
-        (self._late if late else self._early).send()
+        self._unsent = self._unsent or not late
         self._spent("pack", "pack", begun)
+
+    def _start(self, late: bool) -> None:
+        begun = time.perf_counter()
+        (self._late if late else self._early).send()
+        self._spent("pack", "send", begun)
         if self.timeline and not late:
             self._sent = time.perf_counter()
 
     def _receive(self, steps: int) -> None:
         """Wait for the halos that are under way, if any are, and put them in their place."""
+        if self._coming:
+            self._wait()
+            self._unpack(steps)
+
+    def _unpack(self, steps: int) -> None:
+        """Put halos that have come in their place."""
         if not self._coming:
             return
-        self._wait()
         come = time.perf_counter()
         for each in self._exchanges:
             if each.into:
@@ -310,10 +332,11 @@ class RankEngine:
         return self._recorded.joined(self.local.recordings() or [])
 
 
-def shareable(name: str, engine: LocalEngine) -> tuple[LocalEngine, Halves]:
-    """The engine, and itself as one that exchanges halos. Error: it cannot."""
+def engine_for(make: str | Make, plan: Plan, **options: Any) -> tuple[LocalEngine, Halves]:
+    """An engine, by name or by what makes it, and itself as one that exchanges halos. Error: it cannot."""
+    engine = (ENGINES[make] if isinstance(make, str) else make)(plan, **options)
     if not isinstance(engine, Halves):
-        raise ModelError(f'engine "{name}" cannot exchange halos with other ranks; give "cpu", or run on one rank')
+        raise ModelError(f'engine "{make}" cannot exchange halos with other ranks; give "cpu", or run on one rank')
     return engine, engine
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from nearfield.plan.boxes import Box
 from nearfield.plan.plan import Plan
 from nearfield.plan.recorders import DFTBox, Functional, Recording, RecordingTerm
 from nearfield.plan.term import is_magnetic
+
+AT_ONCE = 1 << 24  # bytes of recordings that are under way to rank 0 at a time
 
 
 class RankRecorders:
@@ -59,24 +61,58 @@ class RankRecorders:
         return step // term.stride - (step - steps) // term.stride, len(term.i)
 
     def joined(self, recordings: list[Recording]) -> list[Recording] | None:
-        """The recordings of all ranks, each of which gives its own; on rank 0 alone."""
-        pieces = self._ranks.gathered(dict(zip(self._part.recorders, recordings)))
-        return pieces and [self._joined(n, term, pieces) for n, term in enumerate(self._plan.recorders)]
+        """The recordings of all ranks, each of which gives its own; on rank 0 alone.
 
-    def _joined(self, n: int, term: RecordingTerm, pieces: list[dict[int, Recording]]) -> Recording:
-        found = [(box, piece[n]) for box, piece in zip(self._boxes, pieces) if n in piece]
-        if isinstance(term, Functional):
-            if n not in self._shared:
-                return found[0][1]
-            values = np.concatenate([np.zeros(0), *self._sums[n]])
-            steps = term.stride * np.arange(1, len(values) + 1)
-            return Recording(self._plan.recording_times(is_magnetic(term.component), steps), values)
-        whole, first = term.box, found[0][1]
-        values = np.zeros((len(first.values), *whole.shape), first.values.dtype)
-        for box, piece in found:
-            if common := box.intersection(whole):
-                values[(slice(None), *common.slices(whole.lower))] = piece.values
-        return Recording(first.time, values)
+        Boxes come a few `AT_ONCE` bytes at a time, so that rank 0 holds them once, and nobody a second copy.
+        """
+        own = dict(zip(self._part.recorders, recordings))
+        sums = {n: own[n] for n in own if isinstance(self._plan.recorders[n], Functional)}
+        pieces = self._ranks.gathered(sums)
+        found = []
+        for n, term in enumerate(self._plan.recorders):
+            if not isinstance(term, Functional):
+                found.append(self._whole_box(term, own.pop(n, None)))
+            elif pieces is not None:
+                found.append(self._sum(n, term, pieces))
+        return None if pieces is None else [each for each in found if each is not None]
+
+    def _sum(self, n: int, term: Functional, pieces: list[dict[int, Recording]]) -> Recording:
+        if n not in self._shared:
+            return next(piece[n] for piece in pieces if n in piece)
+        values = np.concatenate([np.zeros(0), *self._sums[n]])
+        steps = term.stride * np.arange(1, len(values) + 1)
+        return Recording(self._plan.recording_times(is_magnetic(term.component), steps), values)
+
+    def _whole_box(self, term: RecordingTerm, own: Recording | None) -> Recording | None:
+        """A box's recording from the ranks that hold parts of it; on rank 0 alone."""
+        whole, rank = term.box, self._ranks.rank
+        assert whole is not None
+        shares = [box.intersection(whole) for box in self._boxes]
+        kinds = self._ranks.everywhere(own and (own.time, own.values.shape[0], own.values.dtype))
+        time, count, kind = next(each for each in kinds if each is not None)
+        values = np.zeros((count, *whole.shape), kind) if rank == 0 else None
+        for entries, part in chunks(count, whole, np.dtype(kind).itemsize):
+            here = own and (mine := shares[rank]) and mine.intersection(part)
+            sent = own.values[(entries, *here.slices(mine.lower))] if own and mine and here else None
+            pieces = self._ranks.gathered(sent)
+            for share, piece in zip(shares, pieces or ()):
+                if values is not None and piece is not None and share and (common := share.intersection(part)):
+                    values[(entries, *common.slices(whole.lower))] = piece
+        return None if values is None else Recording(time, values)
+
+
+def chunks(count: int, whole: Box, number_bytes: int) -> Iterator[tuple[slice, Box]]:
+    """Parts of some `AT_ONCE` bytes of `count` boxes: several boxes, or else planes of one across its longest axis."""
+    axis = max(range(3), key=lambda a: whole.shape[a])
+    plane = number_bytes * whole.size // max(1, whole.shape[axis])
+    planes = min(whole.shape[axis], max(1, AT_ONCE // max(1, plane)))
+    boxes = max(1, AT_ONCE // max(1, plane * whole.shape[axis]))
+    ends = list(zip(whole.lower, whole.upper))
+    low, high = ends[axis]
+    for first in range(0, count, boxes):
+        for begin in range(low, high, planes):
+            ends[axis] = begin, min(high, begin + planes)
+            yield slice(first, min(count, first + boxes)), Box.between(ends)
 
 
 def added_in_order(products: np.ndarray) -> np.ndarray:

@@ -25,6 +25,7 @@ from nearfield.parallel.decomposition import Decomposition, decompose, parse_dom
 from nearfield.parallel.halo_depth import Crew, Tiles, cheapest, depths_for
 from nearfield.parallel.part import PlanPart, held_box
 from nearfield.parallel.ranks import RankEngine
+from nearfield.parallel.speeds import MEASURE, parsed_speeds, speeds_of
 from nearfield.parallel.timeline import Span, Timeline, gathered
 from nearfield.parallel.weights import HaloCost, Weights
 from nearfield.plan.boxes import Arrangement
@@ -32,7 +33,6 @@ from nearfield.plan.plan import ROW_LENGTHS, Plan
 from nearfield.plan.sizes import LANES
 
 OVERLAPS = ("auto", "split", "host-buffer", "none", "blocking")
-ALIKE = 1.05  # ratio of rates below which they count as equal
 PAGES_LOOKED_AT = 20000  # pages whose NUMA node is asked for
 
 
@@ -46,6 +46,8 @@ class Parallel:
     takes a core from the rest (`nearfield.predict.overlap` has the model). No bit of a result depends on it.
     `patience`: seconds (1 or more) without a sign of life after which a rank counts as lost, and the run ends.
     `timeline`: note what each rank does in a block of steps (`RunOptions.trace`).
+    `speeds`: ranks own boxes by their speeds, "2,1" one a rank, or "measure": each is timed for a second before the
+    run. Left out, by the profiles of their hosts (`nearfield probe`), where those differ by 5 % or more.
 
     >>> import nearfield as nf
     >>> sim = nf.Simulation(nf.Grid.uniform(1e-3, (20, 20, 20)), boundaries=nf.Boundaries(nf.PEC), steps=1)
@@ -60,6 +62,7 @@ class Parallel:
     overlap: str = "auto"
     patience: float = LIMIT
     timeline: bool = False
+    speeds: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +136,9 @@ def start(
     name = chosen_engine(engine, only_cpu=wishes_of_cpu(tiling, parallel)).name
     if name in UNDIVIDED:
         refuse_spread(name, threads, tiling, wishes, ranks)
-        threads, schedule, tiling, wishes = threads or 1, "stepwise", None, replace(wishes, domains=1)
+        bind = "none" if ranks.size > 1 else None  # it leaves its threads to the system
+        threads, schedule, tiling = threads or 1, "stepwise", None
+        wishes = replace(wishes, domains=ranks.size, bind=bind)
     domains = None if wishes.domains is None else parse_domains(wishes.domains)
     plan = with_uncut_rows(plan, domains)
     starter = Starter(plan, name, wishes, ranks, place_of(ranks), threads, schedule, tiling)
@@ -141,12 +146,13 @@ def start(
     domains = domains or sum(ranks.everywhere(most.domains))
     if domains in (1, (1, 1, 1)) and ranks.size == 1:
         return starter.started(choice, None)
-    speeds = unequal_speeds(ranks.everywhere(load_profile(None).rates().core * choice.machine.threads), domains)
+    speeds = speeds_of(wishes.speeds, plan, ranks, name, choice.machine.threads, choice.tiling)
     found, depth = agreed(ranks, lambda: division(plan, domains, ranks, choice, wishes, speeds), at_root=True)
     if ranks.size == 1:
         return starter.started(choice, found)
-    part = PlanPart(plan, own := found.grouping.box(ranks.rank, found.arrangement), held_box(own, depth, plan))
-    return starter.started(starter.choice(part.plan, most.threads), found, depth)
+    own = found.grouping.box(ranks.rank, found.arrangement)
+    choice = starter.choice(PlanPart(plan, own, held_box(own, depth, plan)).plan, most.threads)
+    return starter.started(choice, found, depth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,6 +182,7 @@ class Starter:
     def first_choice(self) -> tuple[Binding, Choice]:
         """Those of the whole plan. Error: a depth or an overlap that cannot be."""
         depths_for(self.plan, self.wishes.halo_depth)
+        parsed_speeds(self.wishes.speeds, self.ranks.size, timed=MEASURE)
         if self.wishes.overlap not in OVERLAPS:
             raise ModelError(f"overlap '{self.wishes.overlap}' is unknown; allowed: {', '.join(OVERLAPS)}")
         most = self.binding(self.threads, None)
@@ -200,7 +207,7 @@ def refuse_spread(
     engine: str, threads: int | None, tiling: str | Tiling | None, wishes: Parallel, ranks: Alone
 ) -> None:
     """Refuse what an engine of one piece (`UNDIVIDED`) would leave unused."""
-    if ranks.size > 1:
+    if ranks.size > 1 and engine == "reference":
         raise ModelError(f'engine "{engine}" runs on one rank, and here are {ranks.size}; start it without a launcher')
     asked = wishes_of_cpu(tiling, wishes)
     if not asked and engine == "reference" and threads not in UNASKED:
@@ -241,14 +248,6 @@ def place_of(ranks: Alone) -> tuple[int, int, list[tuple[int, ...]]]:
 
 def placement(binding: Binding) -> Placement:
     return Placement(binding.processors, binding.memory, binding.nodes)
-
-
-def unequal_speeds(rates: Sequence[float], domains: int | Triple) -> list[float] | None:
-    """Speeds of domains relative to their mean, where each is a rank's and the hosts' profiles tell them apart."""
-    total = domains if isinstance(domains, int) else math.prod(domains)
-    if total != len(rates) or max(rates) < ALIKE * min(rates):
-        return None
-    return [rate * total / sum(rates) for rate in rates]
 
 
 def division(

@@ -10,6 +10,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,9 @@ from nearfield.entry import wording
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.text import Annotation
+
+ON_SCREEN: ContextVar[bool | None] = ContextVar("figures belong to pyplot; None: never", default=False)
 
 # Okabe and Ito's palette, dark ones first: each differs from its neighbours also in grey
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -76,9 +80,27 @@ def styled(draw: Callable[..., Any]) -> Callable[..., Any]:
     def drawn(*arguments: Any, **options: Any) -> Any:
         import matplotlib
 
+        if ON_SCREEN.get():
+            from matplotlib import pyplot
+
+            pyplot.draw_if_interactive()  # loads its backend; a notebook's one sets `interactive`, which is to stay
         with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Glyph .* missing")  # a title in a script the font lacks
             return draw(*arguments, **options)
+
+    return drawn
+
+
+def shown(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """Run a drawing function so that its figures are pyplot's: notebooks and `pyplot.show()` show them."""
+
+    @wraps(draw)
+    def drawn(*arguments: Any, **options: Any) -> Any:
+        token = ON_SCREEN.set(None if ON_SCREEN.get() is None else True)
+        try:
+            return draw(*arguments, **options)
+        finally:
+            ON_SCREEN.reset(token)
 
     return drawn
 
@@ -93,7 +115,11 @@ def blank(width: float = 8.0, height: float = 4.8, beside: float = 0.08) -> Figu
 
 
 def canvas(width: float, height: float) -> Figure:
-    """An empty figure (inches) whose panels are placed by hand, with `panel`."""
+    """An empty figure (inches) whose panels are placed by hand, with `panel`; pyplot's within `shown` only."""
+    if ON_SCREEN.get():
+        from matplotlib import pyplot
+
+        return pyplot.figure(figsize=(width, height))
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -106,6 +132,20 @@ def chart(width: float = 8.0, height: float = 4.8) -> tuple[Figure, Axes]:
     """An empty figure (inches) of one panel."""
     figure = blank(width, height)
     return figure, figure.subplots()
+
+
+def panel_for(ax: Axes | None, width: float, height: float, title: str, note: str) -> Axes:
+    """The axes that were given, or those of a figure of one panel (inches) under a title."""
+    if ax is not None:
+        return ax
+    figure, axes = chart(width, height)
+    headline(figure, title, note)
+    return axes
+
+
+def figure_of(axes: Any) -> Figure:
+    """The figure of some axes, one or an array of them."""
+    return np.ravel(axes)[0].figure
 
 
 def line_style(number: int) -> dict[str, Any]:
@@ -139,10 +179,12 @@ def logarithmic(axes: Axes, base: int, across: Callable[[float], str], up: Calla
         axis.set_minor_formatter(NullFormatter())
 
 
-def beside(axes: Axes, place: tuple[float, float], text: str, offset: tuple[float, float], **options: Any) -> None:
+def beside(
+    axes: Axes, place: tuple[float, float], text: str, offset: tuple[float, float], **options: Any
+) -> Annotation:
     """A text so many points away from a place of the data."""
     options = {"fontsize": 8.5, "color": INK, **options}
-    axes.annotate(text, place, xytext=offset, textcoords="offset points", **options)
+    return axes.annotate(text, place, xytext=offset, textcoords="offset points", **options)
 
 
 def panel(figure: Figure, left: float, top: float, width: float, height: float, **options: Any) -> Axes:

@@ -5,7 +5,7 @@ Indices are global Yee indices (i, j, k) of a component. Engines store H as eta0
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -76,6 +76,8 @@ class Plan:
     complex_fields: bool = False
     gaps: tuple[int | None, int | None, int | None] = (None, None, None)
     coupling: CouplingTerm | None = None
+    storage: str = "full"  # of fields in memory: "full", as wide as `precision`, or "16-bit"
+    exponents: tuple[int, int] | None = None  # in 16 bits, E and H lie times two to the power of these
 
     @property
     def reach(self) -> int:
@@ -105,6 +107,11 @@ class Plan:
     def storage_component(self, component: int) -> int:
         """Number of a global component among the stored ones."""
         return component // 3 * 3 + self.storage_axes.index(component % 3)
+
+    def drawn(self) -> Plan:
+        """The plan with all samples of its terms."""
+        terms = (term.drawn() for term in self.terms)
+        return replace(self, terms=tuple(term for term in terms if term is not None))
 
     @cached_property
     def recorders(self) -> tuple[RecordingTerm, ...]:

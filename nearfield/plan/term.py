@@ -34,6 +34,9 @@ class Cut(Protocol):
     def held_samples(self, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Numbers and places of own samples and halos; a sample comes once for each of its periodic images there."""
 
+    def reach(self, box: Box) -> Box | None:
+        """A box about all samples of a box that `held_samples` finds; None without any."""
+
 
 @dataclass(frozen=True)
 class Prices:
@@ -65,10 +68,14 @@ class Term(Protocol):
     def corners(self) -> tuple[np.ndarray, np.ndarray]:
         """First and last samples, (3, n) each, of its n boxes or single samples."""
 
-    def part(self, cut: Cut) -> Self | None:
+    def drawn(self) -> Term | None:
+        """The term with all its samples, as engines take it; None without any."""
+        return self
+
+    def part(self, cut: Cut) -> Term | None:
         """The term in a rank's part of the plan; None where nothing of it lies there."""
 
-    def folded(self, folds: Folds) -> Self | None:
+    def folded(self, folds: Folds) -> Term | None:
         """The term in the model above the planes of symmetry; None where nothing of it lies there."""
 
     def recorded_bytes(self, steps: int, number_bytes: int) -> int:

@@ -86,8 +86,7 @@ class IncidentTerm(SampledTerm):
 
     def memory_bytes(self, steps: int, number_bytes: int) -> int:
         """Taps of every sample; less where rows share theirs."""
-        taps: int = self.column.shape[1]
-        return (16 + (4 + number_bytes) * (1 + taps)) * len(self.i)
+        return tap_bytes(self.column.shape[1], number_bytes) * len(self.i)
 
     def loaded_box(self, active: Triple) -> None:
         """None: the cost is under 3 % of the rate."""
@@ -96,3 +95,8 @@ class IncidentTerm(SampledTerm):
     def magnetic(self) -> bool:
         """Whether the samples are of H."""
         return bool(self.component[0] >= 3)
+
+
+def tap_bytes(taps: int, number_bytes: int) -> int:
+    """Memory of one sample of an incident wave with so many taps."""
+    return 16 + (4 + number_bytes) * (1 + taps)

@@ -31,16 +31,14 @@ and what is not hidden, with messages of all nodes at once ("none") or of one pa
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from nearfield.entry.errors import ModelError
-from nearfield.entry.messages import readable
 from nearfield.entry.schema import Schema
 from nearfield.entry.triples import Triple
+from nearfield.machine.described import described
 from nearfield.machine.profile import Gpu, Link, Positive, Profile
 
 SHIPPED = {"s4": Path(__file__).with_name("kim_park.json")}  # names that stand for a file of the package
@@ -186,18 +184,7 @@ def load_node(given: str) -> OverlapNode:
 
     Error: no such file or name, no JSON, or anything else in it than `OverlapNode` has.
     """
-    path = SHIPPED.get(given, Path(given))
-    remedy = f"give {', '.join(SHIPPED)}, or a JSON file with the entries of {SHIPPED['s4'].name} in the package"
-    try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ModelError(f"--tables {given}: {error.strerror or error}; {remedy}. {MEASURED}") from None
-    except (ValueError, RecursionError) as error:
-        raise ModelError(f"--tables {given} is not JSON ({error}); {remedy}") from None
-    try:
-        return OverlapNode.model_validate(entries)
-    except ValidationError as error:
-        raise ModelError(f"{readable(error, OverlapNode, entries, f'--tables {given}')}\n{remedy}") from None
+    return described(OverlapNode, given, SHIPPED, "--tables", f". {MEASURED}")
 
 
 def probed_node(profile: Profile, cells: Triple) -> tuple[OverlapNode, list[str]]:

@@ -12,13 +12,14 @@ import numpy as np
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.triples import Triple, triple
+from nearfield.entry.wording import counted
 from nearfield.machine.hardware import Hardware, Unit
 from nearfield.parallel.decomposition import decompositions, fitting, rough_time
 from nearfield.parallel.halo_depth import Tiles, halo_cost
 from nearfield.parallel.weights import Weights
 from nearfield.plan.boxes import Arrangement
 from nearfield.plan.plan import Plan
-from nearfield.plan.sizes import BYTES_OF
+from nearfield.plan.sizes import BYTES_OF, domain_bytes
 from nearfield.predict.step_time import Boxes, Cluster, Exchange, Job, Placed, Prediction, place
 
 MOST_RANKS = 100_000
@@ -47,9 +48,9 @@ def arranged(job: Job, cluster: Cluster, placed: Placed, exchange: Exchange = LA
         raise ModelError(f"{ranks:,} ranks are more than {MOST_RANKS:,}; give fewer nodes or a coarser --bind")
     link, rate = cluster.profile.link("hosts" if cluster.hosts > 1 else "across"), cluster.profile.rates().core * 1e6
     halo = halo_cost(exchange.depth, link, rate, job.number_bytes, exchange.overlap)
-    if weights.values.size > 1:
-        core = cluster.profile.rates().core
-        speeds = [speed / core for speed in placed.speeds * cluster.hosts]
+    if weights.values.size > 1 or cluster.speeds:
+        core, shares = cluster.profile.rates().core, cluster.shares(ranks)
+        speeds = [share * speed / core for share, speed in zip(shares, placed.speeds * cluster.hosts)]
         return [each.arrangement for each in decompositions(weights, ranks, ranks, speeds, halo)]
     counts = sorted(fitting(weights, ranks, ranks, halo), key=lambda grouping: rough_time(weights, grouping, halo))
     return [even(job.shape, grouping.counts) for grouping in counts[:MOST_ARRANGEMENTS]]
@@ -66,8 +67,11 @@ def predict_all(
 ) -> list[Prediction]:
     """Every scheme with every exchange that its boxes are thick enough for; a single rank exchanges nothing.
 
+    Error: the fields do not fit the memory of the hosts.
+
     `ranks` on each host take the units of the scheme in turn; left out, one rank a unit.
     """
+    refuse_too_large(job, cluster)
     found: list[Prediction] = []
     cut: dict[tuple[tuple[float, ...], bool], list[Arrangement]] = {}  # schemes of equal units share the search
     for scheme in schemes:
@@ -80,6 +84,24 @@ def predict_all(
             if thick := [each for each in cut[key] if thinnest_box(each) >= exchange.depth]:
                 found.append(predict(job, cluster, placed, exchange, thick))
     return found
+
+
+def refuse_too_large(job: Job, cluster: Cluster) -> None:
+    """Error: the fields of a host's share are more than its memory."""
+    room = cluster.hardware.memory
+    if not room or job.bytes <= room * cluster.hosts:
+        return
+    shape, least = " x ".join(map(str, job.shape)), -(-job.bytes // room)
+    have = f"{counted(cluster.hosts, 'node')} of {gigabytes(room)}"
+    raise ModelError(
+        f"{shape} samples need {gigabytes(job.bytes)} for their fields alone, more than {have}: such a run would not "
+        f"start. Give --nodes {least} or more, or fewer cells"
+    )
+
+
+def gigabytes(size: float) -> str:
+    """Such as `12 GB`."""
+    return f"{size / 1e9:.3g} GB"
 
 
 def in_turn(units: Sequence[Unit], ranks: int | None) -> Sequence[Unit]:
@@ -104,4 +126,5 @@ def best(predictions: Iterable[Prediction]) -> list[Prediction]:
 def job_of_plan(plan: Plan, hardware: Hardware) -> Job:
     """The samples of a plan, what each costs, and the tiles on the cores of a NUMA node."""
     tiles = Tiles.on(plan, hardware, len(hardware.numa[0].cores) or 1)
-    return Job(Weights.of(plan), math.prod(plan.cells), BYTES_OF[plan.precision], tiles)
+    size = domain_bytes(plan.active, plan.cpml, plan.precision) * (1 + plan.complex_fields)
+    return Job(Weights.of(plan), math.prod(plan.cells), BYTES_OF[plan.precision], tiles, size)

@@ -1,7 +1,8 @@
 """Time of a step on a cluster, for every binding scheme: a pure function of hardware, profile and job.
 
 A rank owns a box and updates it at the rate of its cores: cores of one NUMA node share what the profile says of it, and
-pages on another node slow them by share / remote bandwidth. Faces between ranks exchange, each way,
+pages on another node slow them by share / remote bandwidth, or by their distance; boards by what crosses their links.
+The threads of a rank wait for each other's tiles as the replay of tiling.py has it. Faces exchange, each way,
 
     one layer    2 tangential components of H of one layer, every step
     T layers     6 components of T layers with edges and corners, every T steps; the layers are computed twice
@@ -46,6 +47,7 @@ class Job:
     cells: int
     number_bytes: int = 4
     tiles: Tiles = field(default_factory=Tiles)
+    bytes: int = 0  # of fields, states of CPML and the index of rows; 0 where unknown
 
     @property
     def shape(self) -> Triple:
@@ -65,11 +67,18 @@ class Job:
 
 @dataclass(frozen=True)
 class Cluster:
-    """Equal hosts and the profile of their speed."""
+    """Hosts of equal hardware, the profile of their speed, and how the speeds of ranks differ from it."""
 
     hardware: Hardware
     hosts: int
     profile: Profile
+    speeds: tuple[float, ...] = ()
+    "Of ranks, or of hosts, over their mean; left out, they are as the profile says."
+
+    def shares(self, ranks: int) -> np.ndarray:
+        """The speed of each rank over what the profile says of it."""
+        speeds = np.array(self.speeds or (1.0,))
+        return np.repeat(speeds, ranks // len(speeds))
 
 
 @dataclass(frozen=True)
@@ -91,6 +100,7 @@ class Placed:
     threads: int
     remote_share: float
     ideal: float  # Mcells/s of the host
+    links: float = 1.0  # time of an update over that of one board by itself
 
 
 @dataclass(frozen=True)
@@ -110,6 +120,8 @@ class Prediction:
     waiting: float
     mcells_per_second: float
     efficiency: float  # of all units with their pages at hand, nothing computed twice and nothing waited for
+    pipeline: float  # part of the threads' rate that remains as tiles wait for each other, of the slowest rank
+    links: float  # time of an update over that of a board by itself, by what crosses the links between boards
     imbalance: float  # slowest rank's share of the work over its share of the speed
     messages: float  # a step, of the slowest rank
     host_bytes: float  # a step, that leave the busiest host
@@ -144,9 +156,29 @@ def place(cluster: Cluster, scheme: str, memory: str = "first-touch", units: Seq
     each = {node: profile.rates().of(count) / count for node, count in busy.items()}
     local = [sum(each[hardware.cores[core].numa] / users[core] for core in unit.cores) for unit in units]
     shares = [remote_share(unit, scheme, memory, len(hardware.numa)) for unit in units]
-    speeds = tuple(speed / (1 - share + share / profile.remote) for speed, share in zip(local, shares))
+    links = hardware.boards.slower(map(hardware.boards.board_of, busy)) if hardware.boards else 1.0
+    speeds = tuple(
+        speed / links / (1 + share * (remote_time(unit, scheme, memory, cluster) - 1))
+        for unit, speed, share in zip(units, local, shares)
+    )
     nodes = tuple(hardware.cores[unit.cores[0]].numa for unit in units)
-    return Placed(scheme, speeds, nodes, len(units[0].cores), max(shares), sum(local))
+    return Placed(scheme, speeds, nodes, len(units[0].cores), max(shares), sum(local), links)
+
+
+def remote_time(unit: Unit, scheme: str, memory: str, cluster: Cluster) -> float:
+    """Time of a page on another NUMA node over that of one at hand, the mean over where a unit's may lie.
+
+    By the measured matrix of the profile; without one by the hardware's distances; without those as assumed.
+    """
+    distances = cluster.hardware.distances
+    if distances is None or len(cluster.profile.bandwidth) > 1:
+        return 1 / cluster.profile.remote
+    every = scheme == "none" or memory == "interleave"
+    table = np.array(distances)
+    mine, there = list(unit.numa), list(range(len(table))) if every else list(unit.numa)
+    apart = table[np.ix_(mine, there)] / np.diag(table)[mine][:, None]
+    other = np.array(mine)[:, None] != np.array(there)
+    return float(apart[other].mean()) if other.any() else 1.0
 
 
 class Boxes:
@@ -162,13 +194,14 @@ class Boxes:
         self.numa = np.array(placed.numa)[local]
         # work of a million cells of the probe, which were of 4 bytes a number
         self.unit = 1e6 * (1 + job.weights.row / cluster.profile.rates().cells) * PROBED_BYTES / job.number_bytes
-        self.speed = np.array(placed.speeds)[local] * self.unit
+        self.speed = np.array(placed.speeds)[local] * self.unit * cluster.shares(rank.size)[rank]
 
     def predict(self, exchange: Exchange) -> Prediction:
         """The time of a step with this exchange."""
         depth = exchange.depth
         compute = np.mean([self.work(layers) for layers in range(depth)], axis=0) / self.speed
-        compute = compute * (1 + self.extra(exchange))
+        pipeline = self.pipeline()
+        compute = compute * (1 + self.extra(exchange)) / pipeline
         halo, busy, messages, host_bytes = self.halo(depth)
         hidden = self.interior(2 * depth - 1) / self.speed if exchange.overlap else 0.0
         waiting = np.maximum(halo - busy - hidden, 0.0)
@@ -190,11 +223,22 @@ class Boxes:
             float(waiting[slowest]),
             self.job.cells / step / 1e6,
             self.job.work / ideal / step,
+            float(pipeline[slowest]),
+            self.placed.links,
             float((total / self.speed).max() * self.speed.sum() / total.sum()),
             float(messages[slowest]),
             host_bytes,
             self.placed.remote_share,
         )
+
+    def pipeline(self) -> np.ndarray:
+        """`Tiles.pipeline` of every box, all domains of a rank taken for one."""
+        first, second, _ = self.job.weights.storage_axes
+        lengths = [high - low for low, high in zip(self.lower, self.upper)]
+        tiles, threads = self.job.tiles, self.placed.threads
+        table = [[tiles.pipeline(int(n), int(m), threads) for m in lengths[second]] for n in lengths[first]]
+        found = np.array(table) if first < second else np.array(table).T
+        return np.broadcast_to(np.expand_dims(found, self.job.weights.storage_axes[2]), self.counts)
 
     def extra(self, exchange: Exchange) -> np.ndarray:
         """Relative increase of a step's time by tiles that suit the halos."""

@@ -98,11 +98,11 @@ def plain(dim: str) -> str:
 
 
 def labelled(variables: Variables, name: str, values: np.ndarray | None = None) -> xarray.DataArray:
-    """One variable as an xarray.DataArray with its coordinates; `values` replaces its own where given."""
-    import xarray
+    """One variable as an xarray.DataArray with its coordinates, which `.plot()` draws; `values` replaces its own."""
+    from nearfield.pictures.arrays import Recording
 
     variable = variables[name]
     axes = {plain(dim): variables[dim] for dim in variable.dims if dim in variables}
     coordinates = {dim: (dim, axis.array, axis.attributes) for dim, axis in axes.items()}
     array = variable.array if values is None else values
-    return xarray.DataArray(array, coordinates, [plain(dim) for dim in variable.dims], name, variable.attributes)
+    return Recording(array, coordinates, [plain(dim) for dim in variable.dims], name, variable.attributes)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MARKERS = ("x", "+", "*", "s", "^", "D")  # the first four as published, of 1, 2, 4 and 8 domains
 MODES = {SERVER: "one file", PER_DOMAIN: "a file a domain"}
 BEYOND = (16, 256)  # domains that the published curves are extended to
+BEYOND_MEASURED = 10  # times the most that was measured, where a fitted curve ends
+BAND_END = 0.03  # of a fitted value, where the band of an error larger than itself ends below
 ASCII_A_POINT = 145  # bytes of a point's line in text
 
 
@@ -99,10 +101,7 @@ def hdf5_fits(found: dict[str, Any]) -> Figure:
             measured(axes, mine, [row["size"] ** 3 for row in mine], number, counted(domains, "domain"))
             if line:
                 points = np.geomspace(mine[0]["size"] ** 3, mine[-1]["size"] ** 3, 60)
-                value, error = times_of(line, domains, domains * points, found)
-                colour, lower = style.COLOURS[number % 6], np.maximum(value - error, 1e-6)
-                axes.plot(points, value, color=colour)
-                axes.fill_between(points, lower, value + error, color=colour, alpha=0.12, linewidth=0)
+                banded(axes, points, times_of(line, domains, domains * points, found), number)
         finish(axes, rows, "Points of a domain", "Output time (s)")
     return figure
 
@@ -116,10 +115,9 @@ def hdf5_times(found: dict[str, Any]) -> Figure:
         rows, line = rows_of(found, "hdf5", mode, codec), line_for(found, "hdf5", mode, codec)
         counts = domains_of(rows)
         for number, domains in enumerate([*counts, *BEYOND]) if line else ():
-            points = np.geomspace(1e3, 1e9, 80)
-            colour, dashes = style.COLOURS[number % 6], style.DASHES[0 if domains in counts else 1]
-            seconds, label = times_of(line, domains, points, found)[0], counted(domains, "domain")
-            axes.plot(points, seconds, linestyle=dashes, color=colour, label=label)
+            points = reach([row["points"] for row in rows])
+            look = {"linestyle": style.DASHES[0 if domains in counts else 1], "label": counted(domains, "domain")}
+            banded(axes, points, times_of(line, domains, points, found), number, **look)
         finish(axes, rows and line, "Points in all", "Output time (s)")
     return figure
 
@@ -137,7 +135,7 @@ def plain_times(found: dict[str, Any]) -> Figure:
             for domains in domains_of(rows) if line else ():
                 mine = [row["points"] for row in rows if row["domains"] == domains]
                 points = np.geomspace(min(mine), max(mine), 60)
-                axes.plot(points, times_of(line, domains, points, found)[0], color=style.COLOURS[number], linewidth=1.2)
+                banded(axes, points, times_of(line, domains, points, found), number, linewidth=1.2)
         if shown:
             rows = sorted((row for row in shown if row["format"] == shown[-1]["format"]), key=lambda row: row["points"])
             x, y = [row["points"] for row in rows], [row["compute"]["mean"] for row in rows]
@@ -174,22 +172,40 @@ def ratios(found: dict[str, Any]) -> Figure:
     left, right = figure.subplots(1, 2)
     style.panel_title(left, "relative to text")
     style.panel_title(right, f"HDF5 {codec} / raw binary; below 1 HDF5 is faster")
-    samples = np.geomspace(1e5, 1e12, 120)
+    samples = reach([row["raw_bytes"] for row in found["cases"]])
     text = samples / SAMPLE * ASCII_A_POINT
     counts = [*domains_of(found["cases"]), *BEYOND]
     for number, domains in enumerate(counts):
-        time = {form: np.array([line.at(domains, n)[0] for n in samples]) for form, line in lines.items() if line}
-        colour = style.COLOURS[number % 6]
+        time = {form: np.array([line.at(domains, n) for n in samples]).T for form, line in lines.items() if line}
         for form, dash in (("binary", style.DASHES[1]), ("hdf5", style.DASHES[0])):
             if form in time and "ascii" in time:
                 label = form if domains == counts[0] else None
-                left.plot(text, time[form] / time["ascii"], color=colour, linestyle=dash, label=label)
+                banded(left, text, ratio(time[form], time["ascii"]), number, linestyle=dash, label=label)
         if {"hdf5", "binary"} <= set(time):
-            right.plot(text, time["hdf5"] / time["binary"], color=colour, label=counted(domains, "domain"))
+            banded(right, text, ratio(time["hdf5"], time["binary"]), number, label=counted(domains, "domain"))
     right.axhline(1, color=style.INK, linewidth=1)
     for axes, forms in ((left, ("ascii", "binary")), (right, ("hdf5", "binary"))):
         finish(axes, all(lines[form] for form in forms), "Size as text (bytes)", "Ratio of output times")
     return titled(figure, "Fig. 5: raw binary and HDF5 against text, one file", found)
+
+
+def reach(measured: Sequence[float]) -> np.ndarray:
+    """Places of a curve: from the least that was measured to a decade beyond the most."""
+    return np.geomspace(min(measured), BEYOND_MEASURED * max(measured), 80)
+
+
+def ratio(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Values and standard errors of a quotient of two, whose relative errors add in squares."""
+    quotient = one[0] / other[0]
+    return np.array([quotient, quotient * np.hypot(one[1] / one[0], other[1] / other[0])])
+
+
+def banded(axes: Axes, across: Any, fitted: np.ndarray, number: int, **look: Any) -> None:
+    """A fitted curve, values and standard errors, with the band of its uncertainty."""
+    (value, error), colour = fitted, style.COLOURS[number % 6]
+    axes.plot(across, value, color=colour, **look)
+    lower = np.maximum(value - error, BAND_END * value)  # the axis is logarithmic
+    axes.fill_between(across, lower, value + error, color=colour, alpha=0.12, linewidth=0)
 
 
 def finish(axes: Axes, shown: Any, across: str, up: str) -> None:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.analysis.network import decibels, power_decibels
 from nearfield.entry.attempts import Attempts
+from nearfield.entry.levels import decibels, power_decibels
+from nearfield.pictures.cuts import patterns
 from nearfield.pictures.style import inline_svg, png_bytes, quantity, signed
 from nearfield.report.checks import CheckRow
-from nearfield.report.cuts import patterns
 from nearfield.trust.entries import counts_text
 from nearfield.trust.signals import STATUS_WORDS
 
@@ -76,6 +76,7 @@ class Content:
     checks: Sequence[CheckRow] = ()
     remarks: list[str] = field(default_factory=list)
     tables: Mapping[str, list[dict[str, str]]] = field(default_factory=dict)  # below the picture of this name
+    viewer: str = ""  # the page of the model with its results
 
 
 def render(result: Result, content: Content, attempts: Attempts | None = None) -> str:

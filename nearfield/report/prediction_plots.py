@@ -107,11 +107,13 @@ def over_nodes(paper: Paper, number: str) -> Figure:
 @style.styled
 def antenna(paper: Paper) -> Figure:
     """Figs. 11 and 12: rate and time of the reflector antenna on 4 and 18 nodes."""
+    from nearfield.predict.paper import ANTENNA_HOSTS
+
     figure = style.blank(9.0, 6.4)
     panels = figure.subplots(2, 2)
     published_minutes = {point.hosts: point.published for point in paper.points() if point.unit == "min"}
-    for column, (hosts, name) in enumerate(((4, "Fig. 11: 4 nodes"), (18, "Fig. 12: 18 nodes"))):
-        found = paper.antenna(hosts)
+    for column, (number, hosts) in enumerate(ANTENNA_HOSTS.items()):
+        found, name = paper.antenna(hosts), f"Fig. {number}: {hosts} nodes"
         for row, value in enumerate((lambda each: each.mcells_per_second, paper.minutes)):
             axes, place = panels[row][column], np.arange(len(found))
             for side, label in enumerate(("with NUMA policy", "without")):

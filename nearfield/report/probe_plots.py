@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.entry.wording import counted
 from nearfield.pictures import style
 
 if TYPE_CHECKING:
@@ -43,19 +42,22 @@ def stream(found: dict[str, Any], note: str) -> Figure:
 
 @style.styled
 def scale(found: dict[str, Any], note: str) -> Figure:
-    """The triad over cores, and one core's rate times their number."""
+    """The triad over cores, or over boards where there are several, and the first point's rate times their number."""
     figure, axes = style.chart(7.0, 4.4)
-    cores = np.array([point["cores"] for point in found["points"]])
-    rates = np.array([point["best_gb_per_second"] for point in found["points"]])
-    axes.plot(cores, rates, color=style.COLOURS[0], marker="o", label="triad")
-    axes.plot(cores, rates[0] * cores, color=style.FAINT, linestyle=style.DASHES[2], label="as many times one core")
-    for point, place in zip(found["points"], zip(cores, rates)):
-        style.beside(axes, place, counted(point["numa_nodes"], "node"), (4, -11), fontsize=8)
-    axes.set_xticks(cores)
+    unit = "board" if found["boards"] > 1 else "core"
+    points = [point for point in found["points"] if point[f"{unit}s"]]
+    counts = np.array([point[f"{unit}s"] for point in points])
+    rates = np.array([point["best_gb_per_second"] for point in points])
+    rates, name = (rates / 1e3, "TB/s") if rates.max() >= 1e3 else (rates, "GB/s")
+    axes.plot(counts, rates, color=style.COLOURS[0], marker="o", label="triad")
+    many = f"as many times one {unit}"
+    axes.plot(counts, rates[0] * counts, color=style.FAINT, linestyle=style.DASHES[2], label=many)
+    axes.set_xticks([count for n, count in enumerate(counts) if n == 0 or count - counts[n - 1] > 0.04 * counts[-1]])
     axes.set_ylim(bottom=0)
-    style.name_axes(axes, "Cores, NUMA node after NUMA node", "GB/s", "upper left")
-    gain = f"{rates[-1] / rates[0]:.1f} times one core on {cores[-1]}"
-    return style.headline(figure, f"Memory rate over cores: {gain}", note)
+    style.name_axes(axes, f"{unit.capitalize()}s", name, "upper left")
+    few = list(counts).index(8) if unit == "board" and 8 in counts[:-1] else 0
+    gain = f"{rates[-1]:.3g} {name} on {counts[-1]} {unit}s, {rates[-1] / rates[few]:.1f} times {counts[few]}"
+    return style.headline(figure, gain, note)
 
 
 @style.styled
@@ -63,13 +65,14 @@ def matrices(found: dict[str, Any], note: str) -> Figure:
     """Read bandwidth and latency, cores' node by memory's node."""
     figure = style.blank(9.0, 4.6)
     for axes, (name, (title, colours)) in zip(figure.subplots(1, 2), MATRICES.items()):
-        values = np.array([[cell["median"] for cell in row] for row in found[name]])
+        values = np.array([[cell["median"] if isinstance(cell, dict) else cell for cell in row] for row in found[name]])
         axes.imshow(values, cmap=colours, vmin=0, vmax=1.6 * values.max(), aspect="auto")
         if values.size <= 256:
             for (row, column), value in np.ndenumerate(values):
                 axes.text(column, row, f"{value:.4g}", ha="center", va="center", color=style.INK, fontsize=9)
-        axes.set_xticks(range(len(found["columns"])), found["columns"])
-        axes.set_yticks(range(len(found["rows"])), found["rows"])
+        if values.size <= 256:
+            axes.set_xticks(range(len(found["columns"])), found["columns"])
+            axes.set_yticks(range(len(found["rows"])), found["rows"])
         style.name_axes(axes, "Memory of node", "Cores of node")
         axes.grid(visible=False)
         style.panel_title(axes, title)

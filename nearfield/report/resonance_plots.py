@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.analysis.network import decibels
 from nearfield.analysis.resonances import read_band, resonances, samples_of
 from nearfield.entry.errors import NearfieldError
-from nearfield.pictures.style import COLOURS, beside, chart, headline, name_axes, notice, prefix_of, quantity, styled
-from nearfield.report.plots import case_title
+from nearfield.entry.levels import decibels
+from nearfield.pictures.modes import LOWEST, draw_modes
+from nearfield.pictures.style import figure_of, quantity
+from nearfield.report.signals import case_title
 
 if TYPE_CHECKING:
     import xarray
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from nearfield.results import Result
 
 PADDING = 8  # length with zeros over the length of the signal; more makes peaks smoother
-LOWEST = -160.0  # dB below the largest value in the band; less is rounding
-MOST_NAMED = 8  # modes with their Q in the picture
 MOST_ROWS = 40
 
 
@@ -70,27 +69,11 @@ def ringings(result: Result, bands: Mapping[str, tuple[float, float]], remarks: 
     return found
 
 
-@styled
 def resonance_figure(result: Result, rings: Ringing) -> Figure:
     """The spectrum of the signal after the source has ended, each mode a line."""
-    figure, axes = chart(8.0, 4.2)
-    factor, prefix = prefix_of(rings.band[1])
-    axes.plot(factor * rings.frequency, rings.level, color=COLOURS[0], linewidth=1.4)
-    modes = rings.modes
-    strongest = np.argsort(-np.abs(modes.amplitude.values))[:MOST_NAMED]
-    for number, (at, quality) in enumerate(zip(modes.frequency.values, modes.quality_factor.values)):
-        axes.axvline(factor * at, color=COLOURS[1], linewidth=0.9, zorder=0)
-        if number in strongest:
-            text = f"Q {quality:.3g}" if np.isfinite(quality) else "no loss"
-            coordinates = {"xycoords": ("data", "axes fraction"), "rotation": 90, "va": "top"}
-            beside(axes, (factor * at, 1.0), text, (2, -2), fontsize=8, **coordinates)
-    if not modes.sizes["mode"]:
-        notice(axes, "no resonance exceeds the noise")
-    axes.set_xlim(factor * rings.band[0], factor * rings.band[1])
-    axes.set_ylim(max(LOWEST, float(rings.level.min(initial=0.0))) - 3.0, 12.0)
-    name_axes(axes, f"Frequency ({prefix}Hz)", "Spectrum (dB of its largest value)")
-    note = f"probe {rings.probe} from {quantity(modes.attrs['time_origin'], 's')} on, Hann window; lines: modes"
-    return headline(figure, case_title(result, "Resonances"), note)
+    note = f"probe {rings.probe} from {quantity(rings.modes.attrs['time_origin'], 's')} on, Hann window; lines: modes"
+    title = case_title(result, "Resonances")
+    return figure_of(draw_modes(rings.modes, None, (rings.frequency, rings.level), title, note))
 
 
 def rows(modes: xarray.Dataset) -> list[dict[str, str]]:

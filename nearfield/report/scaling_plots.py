@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 
 @styled
 def scaling(found: dict) -> Figure:
-    """A panel a case: rates over ranks x threads, lowest to highest, a colour a scheme; predictions are dashes."""
+    """A column a case: rates with their spread, and minutes; a colour a scheme and policy, predictions are dashes."""
     cases = list(found["cases"])
-    figure = blank(4.6 * max(1.6, len(cases)), 4.6)
-    for axes, name in zip(np.atleast_1d(figure.subplots(1, len(cases), sharey=True)), cases):
+    figure = blank(4.6 * max(1.6, len(cases)), 8.4)
+    panels = figure.subplots(2, len(cases), sharey="row", squeeze=False)
+    for column, name in enumerate(cases):
         points = [point for point in found["points"] if point["case"] == name and "refused" not in point]
-        one_case(axes, points)
-        panel_title(axes, name)
+        rates, times = panels[:, column]
+        one_case(rates, points)
+        minutes(times, points)
+        panel_title(rates, name)
     machine = found["machine"]
     headline(
         figure,
@@ -35,13 +38,11 @@ def one_case(axes: Axes, points: list[dict]) -> None:
     if not points:
         notice(axes, "every point was refused")
         return
-    combinations = sorted({(point["ranks"], point["threads"]) for point in points})
-    schemes = list(dict.fromkeys(point["bind"] for point in points))
+    schemes = list(dict.fromkeys(map(series, points)))
     step = 0.7 / len(schemes)
     for number, scheme in enumerate(schemes):
-        mine = [point for point in points if point["bind"] == scheme]
-        place = np.array([combinations.index((point["ranks"], point["threads"])) for point in mine], float)
-        place += (number - (len(schemes) - 1) / 2) * step
+        mine = [point for point in points if series(point) == scheme]
+        place = places(points, mine) + (number - (len(schemes) - 1) / 2) * step
         rate, lowest, highest = (
             np.array([point[name] for point in mine]) for name in ("mcells_per_second", "lowest", "highest")
         )
@@ -55,7 +56,41 @@ def one_case(axes: Axes, points: list[dict]) -> None:
         predicted = [point["predicted_mcells_per_second"] or np.nan for point in mine]
         label = "predicted" if number == len(schemes) - 1 else ""
         axes.hlines(predicted, place - 0.45 * step, place + 0.45 * step, color=INK, linewidth=1.4, label=label)
-    name_bars(axes, [f"{ranks} x {threads}" for ranks, threads in combinations], "Mcells/s")
-    axes.set_xlabel("Ranks x threads of each")
+    name_combinations(axes, points, "Mcells/s")
     axes.set_ylim(0, 1.3 * axes.get_ylim()[1])
     axes.legend(loc="upper left", ncols=4, columnspacing=1.0, handletextpad=0.3)
+
+
+def minutes(axes: Axes, points: list[dict]) -> None:
+    """How long all steps took, the medians."""
+    for number, scheme in enumerate(dict.fromkeys(map(series, points))):
+        mine = [point for point in points if series(point) == scheme]
+        marks: dict[str, Any] = {"marker": MARKERS[number % 6], "color": COLOURS[number % 6], "linestyle": ""}
+        axes.plot(places(points, mine), [point["minutes"] for point in mine], **marks, label=scheme)
+    if points:
+        name_combinations(axes, points, "Minutes")
+        axes.set_ylim(bottom=0)
+
+
+def series(point: dict) -> str:
+    """What shares a colour."""
+    return f"{point['bind']}, {point['memory']}"
+
+
+def combinations(points: list[dict]) -> list[tuple[int, int, int]]:
+    """Hosts, ranks of each, threads of each rank."""
+    return sorted({(point["hosts"], point["ranks"], point["threads"]) for point in points})
+
+
+def places(points: list[dict], mine: list[dict]) -> np.ndarray:
+    """Where points stand along the axis of all combinations."""
+    every = combinations(points)
+    return np.array([every.index((each["hosts"], each["ranks"], each["threads"])) for each in mine], float)
+
+
+def name_combinations(axes: Axes, points: list[dict], what: str) -> None:
+    """Names along the axis, and its title; hosts where there are several."""
+    several = any(point["hosts"] > 1 for point in points)
+    names = [" x ".join(map(str, each if several else each[1:])) for each in combinations(points)]
+    name_bars(axes, names, what)
+    axes.set_xlabel("Hosts x ranks x threads of each" if several else "Ranks x threads of each")

@@ -1,8 +1,9 @@
-"""Every picture of a result and the page that holds them: what `nearfield show`, `run` and `demo` leave in a folder."""
+"""Every picture of a result, the page that holds them, and the Touchstone file: what commands leave in a folder."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nearfield.entry.attempts import Attempts
 from nearfield.entry.errors import NearfieldError, RunFailed
 from nearfield.entry.whole_file import write_whole
+from nearfield.machine.transport import world
 from nearfield.report.checks import check_rows
 from nearfield.report.page import Content, Picture, render
 from nearfield.report.resonance_plots import Ringing, asked_for, resonance_figure, ringings, rows
@@ -20,8 +22,14 @@ if TYPE_CHECKING:
     from nearfield.discretization.model import Model
     from nearfield.results import Result
 
-FILES = {"return-loss": "return_loss.png", "pattern": "pattern.png", "fields": "fields.png"}
+FILES = {
+    "return-loss": "return_loss.png",  # of one port
+    "s-parameters": "s_parameters.png",
+    "pattern": "pattern.png",
+    "fields": "fields.png",
+}
 PAGE = "report.html"
+Recipe = tuple[str, str, Callable[[], "Figure | None"], bool]
 MOST_PATTERNS = 4
 
 
@@ -32,12 +40,14 @@ def show(
     checks: Any = (),
     rings: Sequence[Ringing] = (),
     attempts: Attempts | None = None,
+    beside: Callable[[Result, list[str]], Iterable[Recipe]] | None = None,
 ) -> list[Path]:
     """Draw a result into a folder; returns the files written: those of FILES for which there are data, and the page.
 
     `model`: the simulation, read from the result's own text when left out. `checks`: comparisons to put into the page,
     see `nearfield.report.checks.check_rows`; those in `result.facts["checks"]` are taken in any case. `rings`:
-    resonances at probes, shown before those of the probes whose entry in the model names a band.
+    resonances at probes, shown before those of the probes whose entry in the model names a band. `beside`: gives
+    further sections, such as those of files beside the result, and adds what it leaves out to the remarks.
 
     Errors: `RunFailed` when the folder cannot be written. A picture or table that cannot be made is named in the page,
     and a warning of `attempts`.
@@ -51,7 +61,8 @@ def show(
     pictures, written = [], []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for picture in _drawn(result, simulation, found, attempts):
+        recipes = [*_recipes(result, simulation, found), *(beside(result, remarks) if beside else ())]
+        for picture in _drawn(recipes, attempts):
             pictures.append(picture)
             if picture.name in FILES:
                 written.append(folder / FILES[picture.name])
@@ -62,13 +73,24 @@ def show(
             for number, each in enumerate(found)
         }
         compared = check_rows(result, checks)
-        write_whole(page, render(result, Content(pictures, compared, remarks[earlier:], tables), attempts))
+        turned = attempts.at("the view in three dimensions", partial(in_three_dimensions, result, simulation), "")
+        content = Content(pictures, compared, remarks[earlier:], tables, turned)
+        write_whole(page, render(result, content, attempts))
     except OSError as error:
         raise RunFailed(
             f"the report could not be written to {folder}: {error}; free some space or choose another "
             "folder, then `nearfield show` draws it from the result"
         ) from error
     return [*written, page]
+
+
+def in_three_dimensions(result: Result, simulation: Model | None) -> str:
+    """The viewer's page with the results on the model; nothing without a model, or where a result has none to show."""
+    from nearfield.report.on_model import results_of
+    from nearfield.viewer.page import page_of
+
+    found = results_of(result, simulation) if simulation else None
+    return page_of(simulation, found) if simulation and found and found["items"] else ""
 
 
 def _model_of(result: Result, remarks: list[str]) -> Model | None:
@@ -87,9 +109,9 @@ def numbered(name: str, number: int) -> str:
     return name if number == 0 else f"{name}-{number + 1}"
 
 
-def _drawn(result: Result, simulation: Model | None, rings: Sequence[Ringing], attempts: Attempts) -> Iterator[Picture]:
+def _drawn(recipes: Iterable[Recipe], attempts: Attempts) -> Iterator[Picture]:
     """The pictures for which there are data; those that cannot be drawn are warnings."""
-    for name, heading, draw, vector in _recipes(result, simulation, rings):
+    for name, heading, draw, vector in recipes:
         picture = attempts.at(f"drawing {heading!r}", partial(_picture, name, heading, draw, vector), None)
         if picture is not None:
             yield picture
@@ -105,21 +127,18 @@ def _picture(name: str, heading: str, draw: Callable[[], Figure | None], vector:
     return picture
 
 
-def _recipes(
-    result: Result, simulation: Model | None, rings: Sequence[Ringing]
-) -> Iterator[tuple[str, str, Callable[[], Figure | None], bool]]:
+def _recipes(result: Result, simulation: Model | None, rings: Sequence[Ringing]) -> Iterator[Recipe]:
     """Name, heading, how it is drawn, and whether it goes into the page as lines (else as an image)."""
-    from nearfield.report.cross_section import cross_section_figure
     from nearfield.report.fields import field_figure
-    from nearfield.report.pattern import far_field_figure
-    from nearfield.report.plots import return_loss
-    from nearfield.report.signals import energy_decay, flux_spectra, port_signals, recorded_signals
+    from nearfield.report.plots import cross_section_figure, far_field_figure, return_loss
+    from nearfield.report.signals import energy_decay, flux_spectra, port_signals, recorded_signals, signal_spectra
     from nearfield.report.structure import structure_figure
     from nearfield.report.timeline_plot import timeline_figure
 
     yield "structure", "Model and mesh", partial(structure_figure, result.grid, simulation, result.title), False
     single = len(result.ports) < 2
-    yield "return-loss", "Return loss" if single else "S-parameters", partial(return_loss, result), True
+    name, heading = ("return-loss", "Return loss") if single else ("s-parameters", "S-parameters")
+    yield name, heading, partial(return_loss, result), True
     monitors = result.excitation().record.monitors.items() if result.excitations else ()
     names = [name for name, monitor in monitors if monitor.kind == "far-field"]
     for number, name in enumerate(names[:MOST_PATTERNS]):
@@ -130,9 +149,60 @@ def _recipes(
     yield "fields", "Fields", partial(field_figure, result, simulation), False
     yield "port-signals", "Port signals", partial(port_signals, result), True
     yield "signals", "Recorded signals", partial(recorded_signals, result), True
+    yield "spectra", "Spectra of signals", partial(signal_spectra, result), True
     for number, each in enumerate(rings):
         heading = "Resonances" if len(rings) == 1 else f"Resonances, {each.probe}"
         yield numbered("resonances", number), heading, partial(resonance_figure, result, each), True
     yield "flux", "Power through surfaces", partial(flux_spectra, result), True
     yield "energy", "Energy decay", partial(energy_decay, result), True
     yield "timeline", "Ranks in a block of steps", partial(timeline_figure, result), True
+
+
+def touchstone(result: Result, folder: Path, stem: str) -> Path:
+    """The S-parameters of the excited ports as a file."""
+    from nearfield.analysis.sparameters import excited_ports
+
+    count = len(excited_ports(result.sparameters.transpose("frequency", "to", "source").values))
+    return result.write_touchstone(folder / f"{stem}.s{count or len(result.ports)}p")
+
+
+def write_files(
+    result: Result,
+    model: Model,
+    file: Path,
+    stem: str,
+    report: bool = True,
+    checks: Any = (),
+    attempts: Attempts | None = None,
+) -> list[Path]:
+    """Touchstone, plots and report of a run that ended as it should; returns all files of the folder.
+
+    The result lies there already: a file that cannot be made is a warning of `attempts`.
+    """
+    files, folder, attempts = [file], file.parent, attempts or Attempts()
+    if result.status != "done" or world().rank > 0:
+        return files
+    if result.record.sparameters:
+        written = attempts.at("the Touchstone file", partial(touchstone, result, folder, stem), None)
+        files += [written] if written else []
+    if report:
+        keep_in_facts(result, attempts.warnings)  # for the page
+        drawn = partial(show, result, folder, model, checks, attempts=attempts)
+        files += attempts.at("the report", drawn, [])
+    return files
+
+
+def keep_in_facts(result: Result, warnings: list[str]) -> None:
+    """Add to the run's warnings those that are not there."""
+    known = result.facts.setdefault("warnings", [])
+    known += [text for text in warnings if text not in known]
+
+
+def leave_report(result: Result, model: Model, file: Path) -> list[Path]:
+    """Touchstone, plots and report beside a result file that a run has written; what fails is a Python warning."""
+    attempts = Attempts(lambda text: warnings.warn(text, stacklevel=4))
+    files = write_files(result, model, file, file.stem, attempts=attempts)
+    if attempts.failed and world().rank == 0:
+        keep_in_facts(result, attempts.warnings)
+        attempts.at("adding warnings to the result", lambda: result.save(file), None)
+    return files

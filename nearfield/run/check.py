@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from nearfield.discretization.cautions import cautions
 from nearfield.discretization.discretization import Discretization
 from nearfield.discretization.guide_table import PortMode, port_modes
-from nearfield.discretization.metal_choice import along_lines
 from nearfield.discretization.moves import moves
 from nearfield.discretization.resolution import MediumCheck, phase_across, resolved_media, rounded
 from nearfield.engines import AUTO, UNDIVIDED, Choice, chosen_engine
+from nearfield.engines.choice import refuse_narrow
 from nearfield.engines.cpu.tuning import choose, tiles_text
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import duration, memory, quantity
@@ -24,6 +24,7 @@ from nearfield.plan.planning import unit_length
 from nearfield.run.disk_space import result_bytes
 from nearfield.run.forecast import forecast, long_run
 from nearfield.run.memory import memory_of, too_full, too_much_memory
+from nearfield.run.rank_memory import RankMemory, rank_memory
 
 if TYPE_CHECKING:
     from nearfield.discretization.model import Model
@@ -55,8 +56,6 @@ class MetalCheck:
             why = f"{first_of(off)} off the grid lines"
         elif edges:
             why = f"on the grid lines, with edges in the open field: {first_of(edges)}"
-        elif setup.simulation.metal == "auto" and along_lines(setup.simulation):
-            why = 'on the grid lines, and a port of shape "any" takes metal for whole edges'
         elif setup.simulation.metal == "auto":
             why = "on the grid lines, with no edge in the open field"
         else:
@@ -119,6 +118,7 @@ class Check:
     device_memory_bytes: int = 0  # of the engine cuda
     device_free_bytes: int | None = None  # on the card; None: there is none
     parameters: dict[str, Any] = field(default_factory=dict)  # of the model: values with their units
+    rank: RankMemory | None = None  # memory of a rank, where their number is given
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, lists and strings, SI."""
@@ -131,12 +131,13 @@ class Check:
     def _parameters(self) -> list[tuple[str, str]]:
         return [(name, value if isinstance(value, str) else f"{value:g}") for name, value in self.parameters.items()]
 
-    def __str__(self) -> str:
+    def _rows(self) -> dict[str, str]:
+        """The costs by name, as text."""
         nx, ny, nz = self.cells
         runs = len(self.excitations)
         end = f", or when the energy has fallen to {self.decay:g} of its peak" if self.decay else ""
         several = f" for each of {runs} excitations ({', '.join(self.excitations)})" if runs > 1 else ""
-        lines = {
+        return {
             **({"parameters": given} if (given := ", ".join(map(" = ".join, self._parameters()))) else {}),
             "cells": f"{nx} x {ny} x {nz} = {self.total_cells:,}",
             "extent": " x ".join(quantity(length, "m") for length in self.extent),
@@ -145,6 +146,7 @@ class Check:
             "steps": f"at most {self.steps:,}, {quantity(self.steps * self.time_step, 's')}{end}{several}",
             **({"metal": str(self.metal)} if self.metal else {}),
             "memory": memory(self.memory_bytes),
+            **({"memory of a rank": str(self.rank)} if self.rank else {}),
             "time": f"{duration(self.predicted_seconds)} for {self.expected_steps * runs:,} steps at "
             f"{self.mcells_per_second:.0f} Mcells/s ({self.rate_source})",
             "engine": str(Choice(self.engine, self.engine_why)),
@@ -156,8 +158,16 @@ class Check:
             "a checkpoint": memory(self.checkpoint_bytes),
             "highest frequency": quantity(self.highest_frequency, "Hz") if self.highest_frequency else "none excited",
         }
+
+    def _repr_html_(self) -> str:
+        from nearfield.pictures.notebook import picture_and_table
+
+        warnings = {f"warning {number}": text for number, text in enumerate(self.warnings, start=1)}
+        return picture_and_table(self.title or "Check", self._rows() | (warnings or {"warnings": "none"}))
+
+    def __str__(self) -> str:
         text = [self.title] if self.title else []
-        text += [f"{name:18} {value}" for name, value in lines.items()]
+        text += [f"{name:18} {value}" for name, value in self._rows().items()]
         if self.media and self.highest_frequency:
             text += ["", "at the highest frequency     cells per wavelength   phase error per wavelength"]
             text += [
@@ -177,12 +187,14 @@ class Check:
         return "\n".join(text)
 
 
-def examine(simulation: Model, threads: int | None = None) -> Check:
-    """The check of a simulation. Error: ModelError for what `run` would refuse as well."""
+def examine(simulation: Model, threads: int | None = None, ranks: int | None = None) -> Check:
+    """The check of a simulation, on so many ranks. Error: ModelError for what `run` would refuse as well."""
     setup = Discretization(simulation)
     grid, plan = setup.grid, setup.plan
     media, frequency = resolved_media(setup), setup.band_edge
     total, extent = math.prod(plan.cells), tuple(float(line[-1] - line[0]) for line in grid.lines)
+    if plan.storage != "full":
+        refuse_narrow(simulation.engine)
     found = chosen_engine(simulation.engine, plan if simulation.engine == AUTO else None)
     engine = found.name
     choice = (
@@ -221,6 +233,7 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
         metal=MetalCheck.of(setup) if any(is_metal(body.medium) for body in simulation._bodies) else None,
         moved=tuple(moves(setup)),
         parameters=dict(simulation.parameters),
+        rank=rank_memory(setup, ranks, time.surface_bytes) if ranks and ranks > 1 else None,
         **{name: getattr(setup, name) for name in FROM_SETUP},
     )
 
@@ -228,6 +241,7 @@ def examine(simulation: Model, threads: int | None = None) -> Check:
 def field_files(setup: Discretization) -> tuple[str, list[str]]:
     """Size of the monitors' own files, and a warning where the disk here has too little room."""
     from nearfield.formats.sizes import PredictedSize, refuse_full_disk
+    from nearfield.output.element_file import cost
     from nearfield.output.field_sizes import features_with_files, file_sizes
 
     if not features_with_files(setup):
@@ -237,4 +251,5 @@ def field_files(setup: Discretization) -> tuple[str, list[str]]:
         refuse_full_disk(".", sizes)
     except ModelError as error:
         full.append(str(error))
-    return str(sum(sizes, PredictedSize(0, True))), full
+    stored = str(sum(sizes, PredictedSize(0, True))) if sizes else ""
+    return "; ".join(filter(None, (stored, cost(setup)))), full

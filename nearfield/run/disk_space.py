@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nearfield.engines.cpu.pole_sizes import pole_bytes
 from nearfield.entry.errors import ModelError
 from nearfield.formats.sizes import free_bytes, readable
-from nearfield.plan.sizes import HDF5_OVERHEAD, term_bytes
+from nearfield.plan.sizes import HDF5_OVERHEAD, domain_bytes, term_bytes
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
@@ -25,20 +26,34 @@ def result_bytes(setup: Discretization) -> int:
     return HDF5_OVERHEAD + output * max(1, len(setup.excitations))
 
 
+def bytes_on_disk(setup: Discretization, field_files: int, checkpoints: int) -> dict[str, int]:
+    """Bytes that a run puts on the disk, by what they are: result, `field_files`, so many checkpoints at a time."""
+    found = {"the result": result_bytes(setup)}
+    if field_files:
+        found["field files"] = field_files
+    if checkpoints:
+        plan, precision = setup.plan, setup.simulation.precision
+        fields = domain_bytes(plan.active, plan.cpml, precision) * (1 + plan.complex_fields) + pole_bytes(plan)
+        each = fields + term_bytes(setup.terms, setup.expected_steps, precision)[0]
+        found["checkpoints" if checkpoints > 1 else "a checkpoint"] = checkpoints * each
+    return found
+
+
 class DiskWatch:
     """Says once that the disk has filled up while there is time to do something about it.
 
-    `folder` is that of the result, None: there is no result to write; `tell` is called with the warning.
+    `folder` is that of the result, None: there is no result to write; `needed`: as `bytes_on_disk` gives it, the result
+    first; `tell` is called with the warning.
     """
 
-    def __init__(self, folder: Path | None, needed: int, tell: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path | None, needed: dict[str, int], tell: Callable[[str], None]) -> None:
         self.folder, self.needed, self.tell = folder, needed, tell
         self.warnings: list[str] = []
         self._next = 0.0
 
     def refuse_full(self) -> None:
         """Error: there is too little room before the run."""
-        if self.folder is not None and (lack := self._lack()):
+        if self.folder is not None and (lack := self._lack(self.needed)):
             raise ModelError(f"{lack}; free some, choose another folder with --output, or give --no-space-check")
 
     def look(self) -> None:
@@ -46,11 +61,11 @@ class DiskWatch:
         if self.folder is None or self.warnings or time.monotonic() < self._next:
             return
         self._next = time.monotonic() + SECONDS
-        if lack := self._lack():
+        if lack := self._lack(dict([next(iter(self.needed.items()))])):
             self.warnings.append(f"{lack}: free some before the run ends, or its result will be lost")
             self.tell(self.warnings[0])
 
-    def _lack(self) -> str:
+    def _lack(self, needed: dict[str, int]) -> str:
         """What the disk lacks; empty where it has room."""
         assert self.folder is not None
         try:
@@ -59,10 +74,9 @@ class DiskWatch:
             disk = os.statvfs(place)
         except OSError:
             return ""  # the folder went; what is written there says so
-        if free < self.needed:
-            return (
-                f"the result will take {readable(self.needed)}, but the disk of {self.folder} has {readable(free)} left"
-            )
+        if free < sum(needed.values()):
+            parts = " and ".join(f"{name} will take {readable(count)}" for name, count in needed.items())
+            return f"{parts}, but the disk of {self.folder} has {readable(free)} left"
         if disk.f_files and disk.f_favail < FEWEST_FILES:  # some file systems do not count files
             return f"the disk of {self.folder} takes {disk.f_favail} more files (its inodes are used up)"
         return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nearfield.analysis.network import power_decibels
+from nearfield.entry.levels import power_decibels
 from nearfield.trust.cut_off import LEFT, record_name
 from nearfield.trust.entries import Trust
 

@@ -9,6 +9,7 @@ import numpy as np
 from nearfield.entry.toml_text import inline, plain
 from nearfield.grid.yee import AXES
 from nearfield.run.growth import risen
+from nearfield.run.roofline import roofline_facts
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
@@ -56,13 +57,17 @@ def plan_facts(setup: Discretization, started: Started) -> dict[str, Any]:
 
 
 def excitation_facts(loop: TimeLoop, ended: str) -> dict[str, Any]:
-    steps = loop.engine.step
-    return {
+    """Steps, time, rate and end of an excitation; on processors also how its rate stands to the memory's."""
+    steps, whole, ran = loop.engine.step, loop.whole, loop.engine.facts()
+    rate = loop.cells * steps / max(loop.seconds, 1e-9) / 1e6
+    threads = whole.ranks.size * ran["threads"] if len(set(whole.ranks.hosts)) == 1 else 0
+    memory = roofline_facts(loop.setup.plan, ran, steps, rate, threads) if whole.started.name == "cpu" else {}
+    return memory | {
         "ended": ended,
         "steps": steps,
         "seconds": loop.seconds,
         "simulated_time": steps * loop.setup.time_step,
-        "mcells_per_second": loop.cells * steps / max(loop.seconds, 1e-9) / 1e6,
+        "mcells_per_second": rate,
         "energy_ratio": loop.guard.ratio,
         "energy_rise": risen(loop.guard.since_end),
         "static_ratio": loop.guard.still,

@@ -12,6 +12,7 @@ from nearfield.parallel.start import Parallel, wishes_of_cpu
 
 if TYPE_CHECKING:
     from nearfield.engines.cpu.tiling import Tiling
+    from nearfield.output.writer_process import WriterProcess
     from nearfield.plan.plan import Plan
 
 
@@ -42,6 +43,8 @@ class RunOptions:
     trace: Path | None = None  # file for what each rank did in the last block of steps, with `Parallel.timeline`
     engine_why: str = ""  # the reason, where the choice was "auto"
     long: bool = False  # a run of more than a day is meant
+    writer: WriterProcess | None = None  # of this host's field files, where it was started ahead
+    say: Callable[[str], None] = lambda text: None  # called with what was measured before the first step
     warn: Callable[[str], None] = lambda text: None  # called with each warning that was not known before the run
 
     def settled(self, own: str, plan: Plan) -> RunOptions:

@@ -7,7 +7,7 @@ import math
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -29,20 +29,22 @@ from nearfield.machine.facts import machine_facts
 from nearfield.machine.interruption import Interruption
 from nearfield.machine.transport import agreed, world
 from nearfield.output.field_streams import FieldStreams
+from nearfield.output.writers import started_ahead
 from nearfield.parallel.start import start
 from nearfield.parallel.timeline import few, write_trace
 from nearfield.records.hdf5 import write_result
 from nearfield.records.records import ExcitationRecord, RunRecord, Variable, Variables
 from nearfield.run.checkpoint.keeper import Checkpoints
 from nearfield.run.collecting import Collector
-from nearfield.run.disk_space import DiskWatch, result_bytes
+from nearfield.run.disk_space import DiskWatch, bytes_on_disk
 from nearfield.run.endings import ending_warnings
 from nearfield.run.facts import excitation_facts, media_table, plan_facts
-from nearfield.run.forecast import forecast, refuse_unasked, surely_short
+from nearfield.run.forecast import Forecast, forecast, refuse_unasked, surely_short
 from nearfield.run.guard import Guard, explain_divergence
 from nearfield.run.memory import short_of_memory
 from nearfield.run.options import ProgressInfo, RunOptions
 from nearfield.run.static_rest import Look, moments, worth_a_look
+from nearfield.run.storage_error import said, scaled
 from nearfield.trust.balance import power_takers
 from nearfield.trust.cut_off import records_left
 from nearfield.trust.entries import Trust
@@ -68,8 +70,22 @@ def run(
     before anything is written; `RunFailed` and `DivergedError`, whose `result` is the record.
     """
     begun = time.perf_counter()
-    setup = setup or Discretization(model, world())
-    options = options.settled(model.engine, setup.plan)
+    if setup is not None:
+        return run_set_up(setup, options, cautioned, checkpoints, begun)
+    with started_ahead(model, world()) as writer:
+        setup = Discretization(model, world())
+        return run_set_up(setup, replace(options, writer=writer), cautioned, checkpoints, begun)
+
+
+def run_set_up(
+    setup: Discretization,
+    options: RunOptions,
+    cautioned: Sequence[str] | None,
+    checkpoints: Checkpoints | None,
+    begun: float,
+) -> RunRecord:
+    """Run all excitations of a discretisation; `begun`: when its set-up began. Errors: as of `run`."""
+    options = options.settled(setup.simulation.engine, setup.plan)
     known = cautions(setup) if cautioned is None else cautioned
     checkpoints = checkpoints or Checkpoints()
     if not (options.long or checkpoints.resumed or surely_short(setup)):
@@ -105,7 +121,7 @@ class Run:
     def __init__(
         self, setup: Discretization, options: RunOptions, known: Sequence[str], checkpoints: Checkpoints, begun: float
     ) -> None:
-        self.setup, self.options, self.known, self.checkpoints = setup, options, known, checkpoints
+        self.setup, self.options, self.checkpoints = setup, options, checkpoints
         model = setup.simulation
         self.record = RunRecord(
             model_text=dumps(stated(model)),
@@ -116,26 +132,32 @@ class Run:
             excitations={},
             title=model.title,
         )
-        spread = options.threads, model.schedule, options.tiling, options.parallel
-        self.started = start(setup.plan, *spread, options.engine or model.engine)
+        (plan, storage), wishes = scaled(setup, options.threads), (model.schedule, options.tiling, options.parallel)
+        self.started = start(plan, options.threads, *wishes, options.engine or model.engine)
         self.ranks, self.engine = self.started.ranks, self.started.engine
         steps = setup.expected_steps * len(setup.excitations)
         self.tuner = RunTuner(self.engine, self.started.choice, steps, model.check_every)
         facts = self.record.facts
         facts |= plan_facts(setup, self.started) | self.tuner.facts() | self.started.facts()
         self.attempts = Attempts()
-        entries = self.attempts.at("judging the model", partial(model_trust, setup), [])
-        facts |= {"lossless": lossless(model), "trust": [entry.json_data() for entry in entries]}
+        judged = self.attempts.at("judging the model", partial(model_trust, setup), [])
+        trust = [*map(Trust.json_data, judged), *said(storage, facts, options.say)]
+        facts |= {"lossless": lossless(model), "trust": trust}
         facts["takers"] = self.attempts.at("naming what takes power", partial(power_takers, setup), None)
         facts |= {"warnings": [*known, *self.started.binding.warnings]}
         facts |= {"engine_choice": options.engine_why} if options.engine_why else {}
         facts |= {"setup_seconds": time.perf_counter() - begun, "runs": {}}
-        self.fields = FieldStreams(setup, self.started, options.output, options.space_check)
+        self.fields = FieldStreams(setup, self.started, options.output, options.space_check, options.writer)
         output = None if options.output is None or self.ranks.rank else Path(options.output).parent
         self.folder = output if output is not None and output.is_dir() else None  # as it was before the run
-        self.disk = DiskWatch(output, result_bytes(setup), checkpoints.tell)
+        self.disk = DiskWatch(output, bytes_on_disk(setup, self.fields.planned, checkpoints.to_come), checkpoints.tell)
         if options.space_check:
             agreed(self.ranks, self.disk.refuse_full, at_root=True)
+
+        def expected() -> Forecast:  # asked where fields go to files alone
+            return forecast(setup, options.threads, self.ranks.size, options.engine)
+
+        self.known = [*known, *self.fields.foresee(expected, checkpoints.tell)]
         self.stop = Interruption(checkpoints.schedule is not None)
         self.ranks.watch(kept=self.kept)
         checkpoints.begin(setup, self.ranks, self.record)
@@ -308,7 +330,9 @@ class TimeLoop:
         to_check, depth = every - step % every, self.whole.tuner.tiling.depth or 1
         self.block = max(2 * depth, self.block // depth * depth)
         to_look = self.look.steps[0] - step if self.look.steps else steps
-        room = min(max(1, self.whole.checkpoints.room - self.unsaved), self.fields.room(step), to_look)
+        streamed = self.fields.room(step)
+        streamed = max(streamed // depth * depth, min(streamed, depth))
+        room = min(max(1, self.whole.checkpoints.room - self.unsaved), streamed, to_look)
         size = self.whole.ranks.from_root(min(self.block, to_check, steps - step, room))
         return size, size == to_check or step + size == steps
 

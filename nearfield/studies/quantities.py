@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.analysis.network import decibels, dips
+from nearfield.analysis.network import dips
 from nearfield.analysis.resonances import resonances
 from nearfield.entry.errors import ModelError
+from nearfield.entry.levels import decibels
 from nearfield.entry.quantities import FREQUENCY
 from nearfield.entry.quantities import Quantity as Typed
 

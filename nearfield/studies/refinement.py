@@ -47,7 +47,10 @@ def refined(simulation: Simulation, factor: float) -> Simulation:
 def _finer(grid: AnyGrid, factor: float) -> AnyGrid:
     """The grid with smaller cells between the same ends."""
     if isinstance(grid, AutoGrid):
-        finer = {"cells_per_wavelength": grid.cells_per_wavelength * factor}
+        finer: dict[str, object] = {"cells_per_wavelength": grid.cells_per_wavelength * factor}
+        finer["finer"] = tuple(
+            box.model_copy(update={"cell": triple(cell / factor for cell in box.cell)}) for box in grid.finer
+        )
         finer |= {} if grid.minimum_cell is None else {"minimum_cell": grid.minimum_cell / factor}
         return grid.model_copy(update=finer)
     parts = int(factor)

@@ -86,7 +86,7 @@ def swept(texts: Sequence[str] | None) -> tuple[dict[str, list[str]], dict[str, 
     for name, text in settings_of(texts).items():
         given = str(text)
         if ":" in given:
-            several[name] = spaced(name, given)
+            several[name] = spaced(f"--set {name}=", given)
         elif "," in given:
             several[name] = [part.strip() for part in given.split(",")]
         else:
@@ -96,11 +96,11 @@ def swept(texts: Sequence[str] | None) -> tuple[dict[str, list[str]], dict[str, 
     return several, fixed
 
 
-def spaced(name: str, text: str) -> list[str]:
+def spaced(option: str, text: str, example: str = "15mm:17mm:9") -> list[str]:
     """The values of "15mm:17mm:9", in the unit that was typed. Error: ModelError."""
     parts = [part.strip() for part in text.split(":")]
     wrong = ModelError(
-        f"--set {name}={text}: give first value, last value and their number, such as {name}=15mm:17mm:9, with one "
+        f"{option}{text}: give first value, last value and their number, such as {option}{example}, with one "
         f"unit and 2 to {MOST_VALUES} values"
     )
     if len(parts) != 3 or not parts[2].isdecimal() or not 2 <= int(parts[2]) <= MOST_VALUES:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nearfield.analysis.network import decibels, power_decibels
 from nearfield.discretization.discretization import Discretization
+from nearfield.entry.levels import decibels, power_decibels
 from nearfield.records.records import ExcitationRecord, Variables
 from nearfield.trust.entries import Trust, judged
 

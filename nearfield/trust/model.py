@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.analysis.network import decibels
 from nearfield.discretization.excitations import all_waveforms
 from nearfield.discretization.moves import moves
 from nearfield.discretization.resolution import cells_in_media, phase_across, resolved_media, rounded
 from nearfield.entry.constants import VACUUM_SPEED
+from nearfield.entry.levels import decibels
 from nearfield.entry.wording import counted
 from nearfield.lowering.context import dft_stride
 from nearfield.metal.moves import whole_rims
@@ -68,6 +68,8 @@ def _skin_depth(setup: Discretization) -> Iterator[Trust]:
 
     def decay(medium: Medium) -> float:
         """Skin depths a metre at the highest frequency; 0 where a wave gets through."""
+        if medium.anisotropic:
+            return max(decay(wave) for wave in medium._waves())
         square = medium.relative_permittivity(frequency) * medium.relative_permeability(frequency)
         index = np.sqrt(complex(np.ravel(square)[0]))
         return 2 * math.pi * frequency / VACUUM_SPEED * abs(index.imag) if _conducts(index) else 0.0

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nearfield.analysis.network import decibels
 from nearfield.analysis.sparameters import RETURNED
+from nearfield.entry.levels import decibels
 from nearfield.records.records import RunRecord
 from nearfield.trust.balance import port_balance
 from nearfield.trust.entries import Recorded, Trust, judged

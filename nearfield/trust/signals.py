@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nearfield.analysis.network import power_decibels
+from nearfield.entry.levels import power_decibels
 from nearfield.trust.entries import Recorded, Trust, Verdict, judged
 
 STATIC = -60.0, -30.0  # dB of the peak energy in a field that stays for ever

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.analysis.network import decibels
 from nearfield.discretization.absorbers import LOOKED_AT, travels
 from nearfield.entry.constants import VACUUM_SPEED
+from nearfield.entry.levels import decibels
 from nearfield.grid.boundaries import cpml_profile
 from nearfield.grid.yee import AXES
 from nearfield.media.materials import Medium

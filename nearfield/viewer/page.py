@@ -8,7 +8,7 @@ import re
 import sys
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.whole_file import write_whole
@@ -23,11 +23,12 @@ def part(name: str) -> str:
     return resources.files("nearfield.viewer").joinpath(name).read_text(encoding="utf-8")
 
 
-def page_of(model: Model) -> str:
-    """The page as text. Error: the model has no grid."""
-    scene = json.dumps(scene_of(model), ensure_ascii=False, separators=(",", ":"))
+def page_of(model: Model, results: dict[str, Any] | None = None) -> str:
+    """The page as text, with `results` on the model (`nearfield.report.on_model`). Error: the model has no grid."""
+    scene = json.dumps(scene_of(model) | {"results": results}, ensure_ascii=False, separators=(",", ":"))
     licence = part("vendor/LICENSE-three.txt").replace("*/", "")
     inner = {"scene": scene.replace("</", "<\\/"), "licence": licence, "viewer": part("viewer.js")}
+    inner["results"] = part("results.js") if results else ""
     inner["three"] = part("vendor/three.min.js").replace("</script", "<\\/script")
     return re.sub(f"@({'|'.join(inner)})@", lambda found: inner[found.group(1)], part("page.html"))
 

@@ -17,6 +17,7 @@ from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import duration, memory, quantity
 from nearfield.grid.yee import AXES, SIDES
+from nearfield.media.materials import written
 from nearfield.pictures.style import METAL
 from nearfield.run.check import Check, examine
 from nearfield.viewer.media_map import MediaMap, media_map
@@ -115,10 +116,10 @@ def media_colours(model: Model) -> dict[str, tuple[str, str]]:
 
 def described(medium: Any) -> str:
     """The constants of a medium that are not those of vacuum."""
-    given = {name: getattr(medium, name, None) for name in type(medium).model_fields}
-    text = [f"εr {given['permittivity']:.4g}"] if "permittivity" in given else []
-    text += [f"µr {given['permeability']:.4g}"] if given.get("permeability", 1.0) != 1.0 else []
-    text += [f"{given['conductivity']:.3g} S/m"] if given.get("conductivity") else []
+    given: dict[str, Any] = {name: getattr(medium, name, None) for name in type(medium).model_fields}
+    text = [f"εr {written(given['permittivity'], 4)}"] if "permittivity" in given else []
+    text += [f"µr {written(given['permeability'], 4)}"] if given.get("permeability", 1.0) != 1.0 else []
+    text += [f"{written(given['conductivity'], 3)} S/m"] if given.get("conductivity") else []
     text += [f"{given['resistance']:.4g} ohm a square"] if given.get("resistance") else []
     poles = len(given.get("poles") or ()) + len(given.get("magnetic_poles") or ())
     return ", ".join(text + ([f"{poles} poles"] if poles else []))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nearfield.bodies.outlined import Surface, box_surface, prism
+from nearfield.viewer.clipping import clipped
 
 ROUND = 64  # flat sides of a circle: 0.12 % of its radius inside it
 WIRE_SIDES = 12
@@ -144,6 +145,24 @@ def voxels(shape: Any) -> Surface:
     return joined(parts)
 
 
+def combined(shape: Any) -> Surface:
+    """The surfaces of the simple shapes that a body consists of."""
+    return joined([surface_of(part, 0.0) for part in shape._simple])
+
+
+def difference(shape: Any) -> Surface:
+    """What is left of a body's surface, and the surfaces in it of what is cut out, turned inside out."""
+    if not shape._whole:
+        return combined(shape)
+    size = float(np.subtract(*shape.bounds()[::-1]).max())
+    parts = [clipped(surface_of(shape.body, size), shape.minus, True, size)]
+    for part in shape.minus:
+        others = [other for other in shape.minus if other is not part]
+        corners, triangles = clipped(surface_of(part, size), [shape.body], False, size)
+        parts.append(clipped((corners, triangles[:, ::-1]), others, True, size))
+    return joined(parts)
+
+
 MAKERS: dict[str, Callable[[Any], Surface]] = {
     "box": box,
     "sheet": box,
@@ -154,4 +173,7 @@ MAKERS: dict[str, Callable[[Any], Surface]] = {
     "layout": layout,
     "mesh": mesh,
     "voxels": voxels,
+    "difference": difference,
+    "union": combined,
+    "transformed": combined,
 }

@@ -426,6 +426,7 @@
   // For tests and for the curious: what is drawn, without the mouse
   window.nearfield = {
     scene, camera, bodies, objects, groups, cutState, boxes, look, point, drawCuts,
+    tools: { element, row, unpack, draw, world },
     picture: () => { renderer.render(world, camera); return renderer.domElement.toDataURL("image/png"); },
   };
   document.body.dataset.ready = "yes";

@@ -112,11 +112,31 @@ TEST_CASE("a cut makes every block once, by a column or by half steps, whatever 
                             ++times.at(l.row(piece.i + i, piece.j + y) * l.blocks + piece.k + k);
             };
             for (const Column& column : cut.columns) count(column, column.planes);
+            const auto in_slab = [&](const Column& column) {
+                return l.slab[0].holds(column.i, l.na) || l.slab[1].holds(column.j, l.nb) || column.k < l.c_low ||
+                       column.k >= l.c_high;
+            };
+            for (const Column& column : cut.columns) CHECK(!in_slab(column));
+            for (const Column& column : cut.slabs) {
+                count(column, column.planes);
+                CHECK(in_slab(column));
+            }
             for (const Tile& tile : cut.magnetic) count(tile, 1);
             for (const int each : times) CHECK(each == 1);
             CHECK(cut.magnetic.size() <= cut.electric.size());
             CHECK(cut.electric.size() <= cut.carried.size());
-            if (seed == 0) CHECK(cut.carried.empty());
+            CHECK((seed > 0 || cut.carried.empty()));
+            if (seed > 0) continue;
+            double numbers = 0;  // read and written in slabs, by both halves
+            for (long i = 0; i < l.na; ++i)
+                for (long j = 0; j < l.nb; ++j)
+                    for (long k = 0; k < l.blocks; ++k)
+                        numbers +=
+                            8 * (l.slab[0].holds(i, l.na) + l.slab[1].holds(j, l.nb) + (k < l.c_low || k >= l.c_high));
+            const double blocks = double(l.rows() * l.blocks);
+            CHECK(cut.moved_by_two == 18 * blocks + numbers);
+            CHECK(cut.moved > 12 * blocks + numbers);
+            CHECK(cut.moved <= 18 * blocks + numbers);
         }
     }
 }

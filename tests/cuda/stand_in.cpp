@@ -15,9 +15,11 @@ static void run_all() {
 static std::vector<const Kernel*> kernels() {
     using namespace nearfield::cuda;
     std::vector<const Kernel*> all;
-    for (const auto* pair : {tick, half_step_electric, half_step_magnetic, sweep, sweep_carry, poles, points,
-                             remember_points, incident, coupling, seam, spectrum, copy_box, energy})
+    for (const auto* pair : {tick, sweep, sweep_slabs, sweep_carry, sweep_two, halo})
         all.insert(all.end(), {&pair[0], &pair[1]});
+    for (const auto* three : {half_step_electric, half_step_magnetic, poles, points, remember_points, incident,
+                              coupling, seam, spectrum, copy_box, energy})
+        all.insert(all.end(), {&three[0], &three[1], &three[2]});
     return all;
 }
 
@@ -49,7 +51,8 @@ CALL cuDeviceGetAttribute(int* value, int which, int) {
     if (which == 76) return *value = architecture % 10, done;
     if (which == 16) return *value = 132, done;
     if (which == 36) return *value = int(setting("memory_clock", 3201000)), done;  // kHz
-    if (which == 37) return *value = 6144, done;                                   // bits
+    if (which == 97) return *value = int(setting("block_memory", 227 << 10)), done;
+    if (which == 37) return *value = 6144, done;  // bits
     return invalid;
 }
 CALL cuDevicePrimaryCtxRetain(void** context, int) { return *context = &card(), done; }
@@ -126,6 +129,23 @@ CALL cuEventSynchronize(void* event) {
     if (e.stream) e.stream->run_until(e.number);
     return card().error;
 }
+CALL cuEventQuery(void* event) {
+    const auto& e = *static_cast<Event*>(event);
+    if (card().error) return card().error;
+    if (e.stream && e.stream->ended < e.number) {
+        e.stream->run_until(e.stream->ended + 1);  // time goes by
+        return not_ready;
+    }
+    return done;
+}
+CALL cuStreamWaitEvent(void* stream, void* event, unsigned) {
+    const Event e = *static_cast<Event*>(event);
+    if (static_cast<Stream*>(stream)->capture) return invalid;
+    static_cast<Stream*>(stream)->add([e] {
+        if (e.stream) e.stream->run_until(e.number);
+    });
+    return card().error;
+}
 CALL cuEventElapsedTime(float* milliseconds, void* from, void* to) {
     return *milliseconds = float(1e3 * (static_cast<Event*>(to)->at - static_cast<Event*>(from)->at)), done;
 }
@@ -140,18 +160,28 @@ CALL cuModuleLoadData(void** module, const void* image) {
 CALL cuModuleUnload(void* module) { return delete static_cast<std::string*>(module), done; }
 CALL cuModuleGetFunction(void** function, void* module, const char* name) {
     const std::string wanted = name, base = wanted.substr(0, wanted.rfind('_'));
-    if (static_cast<std::string*>(module)->find("NEARFIELD_KERNEL(" + base + ",") == std::string::npos)
+    const auto defines = [&](const char* macro) {
+        return static_cast<std::string*>(module)->find(macro + ("(" + base + ",")) != std::string::npos;
+    };
+    if (!defines("NEARFIELD_KERNEL") && !defines("NEARFIELD_KERNEL_OF") && !defines("NEARFIELD_FIELD_KERNEL"))
         return not_found;
     for (const Kernel* kernel : kernels())
         if (wanted == kernel->name) return *function = const_cast<Kernel*>(kernel), done;
     return not_found;
 }
 CALL cuFuncGetAttribute(int* value, int which, void*) { return *value = which == 4 ? 42 : 0, done; }
+static std::set<const void*> may_share_more;  // functions whose blocks were allowed more than 48 KiB
+CALL cuFuncSetAttribute(void* function, int which, int value) {
+    if (which == 9) return done;
+    if (which != 8 || value > int(setting("block_memory", 227 << 10))) return invalid;
+    return may_share_more.insert(function), done;
+}
 CALL cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
                     unsigned shared, void* stream, void** parameters, void**) {
     const auto& kernel = *static_cast<const Kernel*>(function);
     if (card().error) return card().error;
     if (!blocks || threads != 256 || shared != kernel.memory) return invalid;
+    if (shared > 48 << 10 && !may_share_more.contains(function)) return invalid;
     const auto* const bytes = static_cast<const char*>(parameters[0]);
     std::vector<char> arguments(bytes, bytes + kernel.arguments);
     static_cast<Stream*>(stream)->add([&kernel, blocks, arguments] { card().make(kernel, blocks, arguments); });
@@ -209,3 +239,14 @@ CALL stand_in_revive() {
 }
 CALL stand_in_graph_launches() { return int(card().graph_launches); }
 CALL stand_in_launches() { return int(card().launches); }
+// None: nobody is told.
+CALL stand_in_observe(Observer observer) { return card().observer = observer, done; }
+// Addresses and lengths of what is allocated on the card, as many as there is room for; how many there are.
+CALL stand_in_buffers(Address* addresses, std::size_t* lengths, int room) {
+    int count = 0;
+    for (const auto& [at, length] : card().memory.buffers()) {
+        if (count < room) addresses[count] = reinterpret_cast<Address>(at), lengths[count] = length;
+        ++count;
+    }
+    return count;
+}

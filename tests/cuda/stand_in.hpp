@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ enum Result {
     no_device = 100,
     bad_image = 200,
     not_found = 500,
+    not_ready = 600,
     failed = 719
 };
 
@@ -50,15 +52,15 @@ public:
               static_cast<char*>(mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {}
     static std::size_t total() { return std::size_t(setting("memory", 1 << 30)); }
     std::size_t free() const { return total() > used_ ? total() - used_ : 0; }
-    Address allocate(std::size_t bytes) {
-        bytes = (bytes + 511) / 512 * 512;
+    Address allocate(std::size_t asked) {
+        const std::size_t bytes = (asked + 511) / 512 * 512;
         if (bytes > free()) return 0;
         char* at = first_;
         for (const auto& [start, length] : taken_) {
             if (start - at >= std::ptrdiff_t(bytes)) break;
             at = start + length;
         }
-        taken_[at] = bytes, used_ += bytes;
+        taken_[at] = bytes, asked_[at] = asked, used_ += bytes;
         open([&] { std::memset(at, 0xff, bytes); });  // what nobody wrote is NaN
         return reinterpret_cast<Address>(at);
     }
@@ -66,6 +68,7 @@ public:
         const auto found = taken_.find(reinterpret_cast<char*>(address));
         if (found == taken_.end()) return false;
         used_ -= found->second;
+        asked_.erase(found->first);
         taken_.erase(found);
         return true;
     }
@@ -76,6 +79,8 @@ public:
         --next;
         return at + bytes <= next->first + next->second;
     }
+    // What is allocated, at the lengths that were asked for.
+    const std::map<char*, std::size_t>& buffers() const { return asked_; }
     template <class Work>
     void open(const Work& work) {
         mprotect(first_, room, PROT_READ | PROT_WRITE);
@@ -85,12 +90,17 @@ public:
 
 private:
     char* const first_;
-    std::map<char*, std::size_t> taken_;
+    std::map<char*, std::size_t> taken_, asked_;
     std::size_t used_ = 0;
 };
 
+// Told of each launch, before it is made and after, while the card's memory may be read.
+using Observer = void (*)(const char* kernel, unsigned blocks, const char* argument, std::size_t bytes,
+                          std::size_t shared, int made);
+
 struct Card {
     Memory memory;
+    Observer observer = nullptr;
     std::mt19937 chance{7};
     double clock = 0;  // seconds, of the model
     long launches = 0, graph_launches = 0;
@@ -116,10 +126,18 @@ struct Card {
                 kernel.make_block(arguments.data());
             }
         };
+        const auto tell = [&](int made) {
+            if (observer) observer(kernel.name, blocks, arguments.data(), arguments.size(), kernel.memory, made);
+        };
         memory.open([&] {
-            if (!kernel.flushes) return all();
-            const FlushedDenormals flushed;
-            all();
+            tell(0);
+            if (kernel.flushes) {
+                const FlushedDenormals flushed;
+                all();
+            } else {
+                all();
+            }
+            tell(1);
         });
     }
 };

@@ -7,7 +7,7 @@ import plans
 import pytest
 from agreement import assert_agrees, assert_equal
 from plans import make_plan
-from test_protocols import WALLS, rich_plan
+from rich_plans import WALLS, rich_plan
 
 import nearfield as nf
 from nearfield.engines import ENGINES
@@ -70,6 +70,31 @@ def test_copies_larger_than_their_staging_arrive_whole(card):
         each.advance(2)
     for component in range(6):
         assert np.array_equal(engine.state(component), twin.state(component))
+
+
+@precisions
+@pytest.mark.parametrize("device", ["card", "host"])
+def test_snapshots_leave_in_parts_while_steps_go_on(device, precision, request):
+    """Two recorders, one of them larger than a pinned buffer, more parts in a block than the ring has buffers; a place
+    of a snapshot is filled before the block of steps ends, and by nothing else."""
+    if device == "card":
+        request.getfixturevalue("card")
+
+    def terms(rng, plan):
+        whole = plans.SnapshotBox(2, (0, 0, 0), plan.active, np.array([2, 3, 5, 6]))
+        plane = plans.SnapshotBox(4, (3, 0, 0), (4, *plan.active[1:]), np.arange(1, 9))
+        return (whole, plane)
+
+    shape = (24, 60, 1500) if precision == "single" else (24, 60, 750)
+    plan = make_plan(shape, precision=precision, terms=terms)
+    assert np.dtype(plan.dtype).itemsize * np.prod(plan.active) > STAGED
+    engine, twin = ENGINES["cuda"](plan), ENGINES["cpu"](plan, threads=1)
+    plans.randomise((engine, twin), plan)
+    for each in (engine, twin):
+        each.advance(5)
+        each.advance(3)
+    for found, expected in zip(engine.recordings(), twin.recordings(), strict=True):
+        assert np.array_equal(found.time, expected.time) and np.array_equal(found.values, expected.values)
 
 
 def test_two_engines_share_a_card(card):

@@ -8,7 +8,7 @@ import plans
 import pytest
 from agreement import ORACLE, assert_agrees, assert_equal
 from plans import make_plan
-from test_protocols import WALLS, rich_plan
+from rich_plans import WALLS, rich_plan
 
 from nearfield.engines import ENGINES
 

@@ -29,8 +29,8 @@ def assert_one_pass_agrees(plan, blocks=(5, 33, 4)):
         assert found.energy == expected.energy
     facts = engine.facts()
     assert facts["passes"] == 1
-    assert "kernels" not in facts or f"sweep_{plan.precision}" in facts["kernels"]
     assert_equal(engine, other)
+    return engine
 
 
 @pytest.mark.parametrize("precision", ["single", "double"])
@@ -44,8 +44,9 @@ def test_one_pass_has_the_bits_of_two(device, graded, precision, request, monkey
     assert_one_pass_agrees(make_plan(SHAPE, precision=precision, graded=graded, seed=2))
 
 
+@pytest.mark.parametrize("walls", [plans.CLOSED, ((2, 2), (3, 2), (2, 3))], ids=["closed", "cpml"])
 @pytest.mark.parametrize("seed", range(4))
-def test_any_cut_has_the_same_bits(seed):
+def test_any_cut_has_the_same_bits(seed, walls):
     """Currents, sums and spectra at random places cut the plain rows in other ways each time."""
 
     def terms(rng, plan):
@@ -60,12 +61,33 @@ def test_any_cut_has_the_same_bits(seed):
         return (drive, total, spectrum, copies)
 
     shape = [(9, 19, 150), (40, 9, 20), (5, 30, 140), (12, 12, 300)][seed]
-    assert_one_pass_agrees(make_plan(shape, precision="single", graded=seed % 2 == 0, terms=terms, seed=seed))
+    assert_one_pass_agrees(make_plan(shape, walls, precision="single", graded=seed % 2 == 0, terms=terms, seed=seed))
 
 
-@pytest.mark.parametrize("walls", [((2, 0), (0, 0), (0, 0)), ((0, 0), (3, 2), (0, 0)), ((0, 0), (0, 0), (2, 3))])
-def test_slabs_of_the_cpml_stay_out_of_the_pass(walls):
-    assert_one_pass_agrees(make_plan(SHAPE, walls, precision="single", seed=5))
+@pytest.mark.parametrize("device", ["host", "host-backwards", "card"])
+@pytest.mark.parametrize(
+    "walls",
+    [((2, 0), (0, 0), (0, 0)), ((0, 0), (3, 2), (0, 0)), ((0, 0), (0, 0), (2, 3)), ((3, 2), (2, 3), (17, 3))],
+)
+def test_slabs_of_the_cpml_go_in_the_pass(walls, device, request, monkeypatch):
+    """Of one axis and of all, with psi from one set to the other; no half step is made."""
+    if device == "card":
+        request.getfixturevalue("card")
+    else:
+        monkeypatch.setenv("NEARFIELD_DEVICE", device)
+    for precision in ("single", "double"):
+        engine = assert_one_pass_agrees(make_plan(SHAPE, walls, precision=precision, graded=walls[1][0] == 2, seed=5))
+        kernels = engine.facts().get("kernels", {f"sweep_slabs_{precision}"})
+        assert f"sweep_slabs_{precision}" in kernels
+
+
+def test_two_passes_between_keep_psi_of_the_right_set():
+    """A spectrum of the whole box every third step: each such step takes two passes, from either set."""
+
+    def terms(rng, plan):
+        return (plans.DFTBox(2, (0, 0, 0), plan.active, np.array([0.1]) / plan.time_step, 3),)
+
+    assert_one_pass_agrees(make_plan(SHAPE, ((2, 3), (3, 2), (2, 2)), precision="single", terms=terms, seed=6))
 
 
 def test_dispersive_media_stay_out_of_the_pass():

@@ -5,28 +5,20 @@ import plans
 import pytest
 from agreement import ENGINE_NAMES, ORACLE, assert_equal, same, states_of
 from plans import make_plan
+from rich_plans import WALLS, rich_plan
 from test_restart import kept
 
-from nearfield.engines import ENGINES, UNDIVIDED
+from nearfield.engines import ENGINES
 from nearfield.engines.protocol import Engine, Halves, Saved, Streams
 from nearfield.entry.errors import ModelError
-from nearfield.parallel.ranks import shareable
+from nearfield.parallel.ranks import engine_for
 from nearfield.run.checkpoint.pieces import Holder
 from nearfield.run.checkpoint.store import write_arrays
 
-RING = ("periodic", "periodic")
-WALLS = {"open": ((3, 2), ("pmc", 4), (2, "pmc")), "rings": (RING, (3, 2), RING)}
 every_engine = pytest.mark.parametrize("name", ENGINES)
 pairs = pytest.mark.parametrize(
     "names", [pair for name in ENGINE_NAMES for pair in ((name, ORACLE), (ORACLE, name))], ids=" to ".join
 )
-
-
-def rich_plan(precision="single", walls="open"):
-    """Every feature at once; with rings, complex fields."""
-    rings = {"phases": (0.3, 0.0, -1.9), "complex_fields": True} if walls == "rings" else {"coupled": 100}
-    options = {"graded": True, "media": "dispersive", "metal": 0.1, "terms": plans.both_parts, "seed": 3}
-    return make_plan((9, 12, 37), WALLS[walls], precision=precision, **options, **rings)
 
 
 @every_engine
@@ -34,7 +26,7 @@ def test_an_engine_has_all_members_of_the_protocols(name):
     engine = ENGINES[name](make_plan(), threads=1)
     for protocol in (Engine, Saved, Streams):
         assert isinstance(engine, protocol)
-    assert isinstance(engine, Halves) == (name not in UNDIVIDED)
+    assert isinstance(engine, Halves) == (name != "reference")
 
 
 @every_engine
@@ -45,10 +37,9 @@ def test_an_engine_alone_has_all_of_its_plan(name):
     assert {"isa", "threads", "bytes", "palette_blocks", "schedule", "tile_depth", "step"} <= set(engine.facts())
 
 
-@pytest.mark.parametrize("name", UNDIVIDED)
-def test_an_engine_that_exchanges_no_halos_is_refused_on_several_ranks(name):
+def test_an_engine_that_exchanges_no_halos_is_refused_on_several_ranks():
     with pytest.raises(ModelError, match="cannot exchange halos"):
-        shareable(name, ENGINES[name](make_plan()))
+        engine_for("reference", make_plan())
 
 
 @every_engine

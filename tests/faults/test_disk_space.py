@@ -11,6 +11,7 @@ from checkpointed import tiny
 
 import nearfield as nf
 from nearfield.run import disk_space
+from nearfield.run.disk_space import bytes_on_disk
 
 
 @pytest.fixture
@@ -59,3 +60,12 @@ def test_a_full_disk_is_refused_before_the_run(kind, small_disk):
     filled(small_disk, kind)
     with pytest.raises(nf.ModelError, match=r"the disk of .* (left|more files)"):
         tiny().run(output=small_disk / "result.h5", threads=1)
+
+
+def test_checkpoints_count_in_the_room_that_a_run_needs(small_disk):
+    simulation = tiny().replace(grid=nf.Grid.uniform(1e-3, (20, 20, 20)))
+    parts = bytes_on_disk(simulation._setup(), 0, 3)
+    assert parts["the result"] < 2**19 < parts["checkpoints"] == 3 * simulation.check().checkpoint_bytes
+    with pytest.raises(nf.ModelError, match=r"checkpoints will take .*, but the disk of .* left"):
+        simulation.run(output=small_disk / "result.h5", threads=1, checkpoint="every 50 steps")
+    assert simulation.run(output=small_disk / "result.h5", threads=1)["tip"].sizes["time"] == 30

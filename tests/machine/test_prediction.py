@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from nearfield.cli import main
+from nearfield.engines.cpu.tiling import Machine, Rows, choose_tiling, replay
 from nearfield.entry.errors import ModelError
-from nearfield.machine.hardware import Unit, from_synthetic
+from nearfield.machine.hardware import Unit, from_synthetic, load
 from nearfield.machine.profile import Profile
 from nearfield.parallel.halo_depth import Tiles
 from nearfield.parallel.weights import Weights
@@ -191,6 +192,51 @@ def test_thousands_of_cores_are_predicted():
     assert [each.ranks for each in found] == [576, 3456]
 
 
+def test_tiles_that_wait_for_each_other_cost_one_process_of_many_threads_most_of_them():
+    machine = load("numascale")
+    tiled = replace(
+        job((1000,) * 3), tiles=Tiles(0, {}, Rows(1000, 1000, 1000, 24_500), Machine(6, 2**15, 2**19, 0, 9e9))
+    )
+    cluster = Cluster(machine, 1, PROFILE)
+    one, numa = (predict(tiled, cluster, place(cluster, scheme), BLOCKING) for scheme in ("node", "numa"))
+    assert numa.pipeline == 1.0 and numa.threads == 6
+    # the replay of the tiles that suit 1728 threads best, in calls of 100 steps, far below 1
+    rows, crowd = Rows(1000, 1000, 1000, 24_500), Machine(1000, 2**15, 2**19, 0, 1.5e12)
+    assert one.pipeline <= replay(1000, 1000, choose_tiling(rows, crowd), 100, 1000) * 1000 / 1728
+    assert 0.1 < one.pipeline < 0.6 and one.efficiency == pytest.approx(one.pipeline / one.links)
+
+
+def test_what_crosses_the_links_between_boards_slows_all_of_them():
+    machine = load("numascale")
+    cluster = Cluster(machine, 1, PROFILE)
+    placed = place(cluster, "numa")
+    assert placed.links == machine.boards.slower(range(72)) and placed.ideal == pytest.approx(288 * NUMA)
+    assert sum(placed.speeds) == pytest.approx(288 * NUMA / placed.links)
+    assert place(cluster, "numa", units=machine.units("numa")[:4]).links == 1.0  # one board
+
+
+def test_pages_on_other_nodes_cost_by_their_distance_where_no_matrix_was_measured():
+    machine, unknown = load("numascale"), Profile(fdtd=PROFILE.fdtd)
+    found = place(Cluster(machine, 1, unknown), "none", "off")
+    table = np.array(machine.distances)
+    far = table[~np.eye(288, dtype=bool)].mean() / 10
+    slower = 1 + (1 - 1 / 288) * (far - 1)
+    assert sum(found.speeds) == pytest.approx(found.ideal / found.links / slower)
+    board = place(Cluster(machine, 1, unknown), "socket", "off", machine.units("socket")[:1])
+    assert board.ideal / sum(board.speeds) == pytest.approx(1 + 0.5 * (1.6 - 1))  # two dies at 16
+
+
+def test_fields_that_do_not_fit_the_memory_of_the_nodes_are_refused(capsys):
+    line = ["predict", "box", "--topology", "pack:2 [numa(memory=6GB)] core:4 pu:1"]
+    assert main([*line, "--cells", "2000"]) == 2
+    said = capsys.readouterr().err
+    assert "195 GB" in said and "1 node of 12 GB" in said and "--nodes 17" in said
+    large = replace(job((600,) * 3), bytes=13 * 10**9)
+    with pytest.raises(ModelError, match="--nodes 2"):
+        predict_all(large, Cluster(SERVER, 1, PROFILE), ["socket"])
+    assert predict_all(large, Cluster(SERVER, 2, PROFILE), ["socket"])
+
+
 def test_the_cluster_of_the_paper_is_calibrated_to_one_point_only():
     points = {(each.figure, each.what.split(",")[0]): each for each in Paper.load().points()}
     assert points["6", "bound to CPUs"].ratio == pytest.approx(1, abs=0.002)  # four digits of the rate
@@ -207,6 +253,20 @@ def test_the_published_times_are_more_efficient_than_can_be():
     published, predicted = Paper.load().efficiencies()
     assert published == pytest.approx(120 * 4 / (23 * 18))
     assert published > 1 > predicted
+
+
+def test_the_antenna_is_fastest_bound_to_cpus_and_every_binding_has_its_own_time_without_the_policy():
+    rows = Paper.load().antenna_rows()
+    assert [(row["figure"], row["hosts"]) for row in rows[::6]] == [("11", 4), ("12", 18)]
+    for hosts in (4, 18):
+        some = {(row["bind"], row["policy"]): row for row in rows if row["hosts"] == hosts}
+        assert max(some.values(), key=lambda row: row["mcells_per_second"]) is some["socket", True]
+        without = [some[bind, False]["mcells_per_second"] for bind in ("node", "socket", "core")]
+        assert len(set(without)) == 3  # 1, 2 and 8 ranks a node exchange differently
+        assert [some[bind, False]["ranks"] / hosts for bind in ("node", "socket", "core")] == [1, 2, 8]
+        for row in some.values():
+            steps = row["minutes"] * 60 * row["mcells_per_second"] * 1e6 / (569 * 569 * 1144)
+            assert steps == pytest.approx(20000)
 
 
 def test_processes_that_share_cores_unevenly_lose():

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
 
 import numpy as np
 import pytest
@@ -17,6 +20,7 @@ from nearfield.measure.probe import Effort, near_workers, placement_of, profile_
 from nearfield.measure.probe_latency import probe_latency
 from nearfield.measure.probe_simulated import CORE_RATE, FAR, NEAR, NODE_RATE, MakeBelieve
 from nearfield.measure.probe_stream import LOOPS, doubling, elements_each, growing, probe_scale, probe_stream
+from nearfield.parallel.launch import command
 
 SERVER = from_synthetic("pack:2 [numa(memory=6GB)] l3:1(size=8MB) core:4 pu:2")
 BELIEVED = MakeBelieve(SERVER)
@@ -81,7 +85,7 @@ def test_arrays_are_four_times_the_caches_where_memory_allows():
 
 
 def test_the_triad_grows_over_cores_of_a_node_and_then_over_whole_nodes():
-    assert [len(cores) for cores in growing(from_synthetic("pack:3 [numa] core:6 pu:1"))] == [1, 2, 4, 6, 12, 18]
+    assert [len(cores) for cores, _ in growing(from_synthetic("pack:3 [numa] core:6 pu:1"))] == [1, 2, 4, 6, 12, 18]
     assert doubling(1) == [1] and doubling(6) == [1, 2, 4, 6]
     points = probe_scale(SERVER, BELIEVED, SMALL)["points"]
     assert [(point["cores"], point["numa_nodes"]) for point in points] == [(1, 1), (2, 1), (4, 1), (8, 2)]
@@ -241,6 +245,7 @@ def test_wrong_arguments_are_refused(capsys, arguments, said):
 
 
 def test_several_ranks_may_only_probe_messages(capsys, monkeypatch):
+    transport.world()  # kept from here on: this process is alone, whatever the variable says
     monkeypatch.setenv("PMI_SIZE", "2")
     assert main(["probe", "stream"]) == 2
     assert "2 ranks" in capsys.readouterr().err
@@ -279,10 +284,14 @@ def test_the_messages_table_has_a_line_a_size_and_the_fit(capsys, monkeypatch, t
     monkeypatch.setattr(probe_mpi, "pairs_of", lambda hardware: [(0, 1)])
     monkeypatch.setattr(probe_mpi, "refuse_without_mpi", lambda: None)
     monkeypatch.setattr(probe_mpi, "started", lambda processors, quick: made)
+    matrix = {"nodes": ["here node 0"], "bytes": 1 << 20, "bandwidth": [[5e9]], "latency": [[2e-6]]}
+    matrix["mbit_per_second"] = [[8 * 5e9 / 2**20]]
+    monkeypatch.setattr(probe_mpi, "matrix_here", lambda hardware, quick: matrix)
     assert main(["probe", "mpi", "--plot", str(tmp_path / "plots")]) == 0
     text = capsys.readouterr().out
     assert "Latency (us)" in text and "4194304" in text and "fit: latency 2.00" in text and "5000" in text
     assert "0.3 ns a byte" in text
+    assert re.search(r"as NetPIPE counts\n\s+here node 0\s*\n\s*here node 0\s+3.815e\+04", text)
     link = load_profile().messages["numa"]
     assert (link.bandwidth, link.busy) == pytest.approx((5e9, 3e-10))
     assert (tmp_path / "plots" / "mpi.png").exists()
@@ -300,3 +309,34 @@ def test_two_ranks_are_started_and_measured(monkeypatch):
     assert [row["bytes"] for row in pair["sizes"]] == [1, 2, 4, 8, 16]
     assert all(row["latency"]["min"] > 0 for row in pair["sizes"]) and pair["ranks"] == [0, 1]
     assert 0 < pair["busy"]["median"] < 60
+
+
+NODES = """
+import json
+from unittest import mock
+from mpi4py import MPI
+from nearfield.measure import node_matrix
+rank = MPI.COMM_WORLD.rank
+place = {"host": "ab"[rank // 2], "processors": [], "numa": [0] if rank < 2 else [rank - 2]}
+with mock.patch.object(node_matrix, "this_rank", lambda: place):
+    found = node_matrix.node_matrix(MPI.COMM_WORLD, True, size=4096)
+if found:
+    print(json.dumps(found))
+"""
+
+
+def test_every_pair_of_nodes_is_in_the_matrix_and_nodes_of_one_rank_have_no_inside():
+    pytest.importorskip("mpi4py", exc_type=ImportError)
+    line, needed = command(4, [], probe_mpi.launcher())
+    line = [*line[: line.index("-m")], "-c", NODES]
+    done = subprocess.run(line, env=os.environ | needed, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["nodes"] == ["a node 0", "b node 0", "b node 1"] and found["bytes"] == 4096
+    for kind in ("bandwidth", "latency", "mbit_per_second"):
+        matrix = found[kind]
+        assert [row[n] is None for n, row in enumerate(matrix)] == [False, True, True]
+        for a in range(3):
+            for b in range(a):
+                assert matrix[a][b] == matrix[b][a] > 0
+    assert found["mbit_per_second"][0][1] == pytest.approx(8 * found["bandwidth"][0][1] / 2**20)

@@ -8,7 +8,9 @@
 
 #include "engine.hpp"
 #include "machine/pages.hpp"
+#include "machine/probe.hpp"
 #include "machine/processors.hpp"
+#include "schedule/replicas.hpp"
 #include "stream/segment.hpp"
 
 using namespace nearfield;
@@ -140,6 +142,63 @@ void refusals() {
     report("bind to nodes 0 and 1", say(present), present.empty());
 }
 
+// A loop by the scheduler over an array that it touched first: pages and blocks of both nodes, the sum of one thread.
+void loops() {
+    constexpr long count = 8 << 20, chunk = 4096, blocks = count / chunk;
+    const auto machine = schedule::this_machine(4);
+    report("loop of four threads: nodes", std::to_string(machine.nodes()),
+           machine.node_of_thread == std::vector<int>{0, 0, 1, 1});
+    report("distance of the nodes, as the firmware says", std::to_string(long(machine.distances[0][1])),
+           machine.distances[0][1] == 21.0);
+    const auto values = allocate<double>(count, true);
+    const auto each = [&](long begin, long end, const auto& work) {
+        for (long n = begin * chunk; n < end * chunk; ++n) work(n);
+    };
+    schedule::Ranges fill(blocks, schedule::Kind::fixed, machine);
+    schedule::run(fill, machine,
+                  [&](long begin, long end) { each(begin, end, [&](long n) { values[n] = double(n); }); });
+    for (const int node : {0, 1})
+        report_share("half " + std::to_string(node) + " of what a loop touches: on node " + std::to_string(node),
+                     pages_by_node(values.get() + node * (count / 2), count / 2 * sizeof(double)), node, 100);
+    for (const auto kind : {schedule::Kind::local, schedule::Kind::dynamic, schedule::Kind::fixed}) {
+        std::vector<double> sums(blocks);
+        schedule::Ranges ranges(blocks, kind, machine);
+        const auto found = schedule::run(ranges, machine, [&](long begin, long end) {
+            for (long block = begin; block < end; ++block)
+                each(block, block + 1, [&](long n) { sums[block] += values[n]; });
+        });
+        double sum = 0.0;
+        for (const double part : sums) sum += part;
+        const std::string name = "loop, " + schedule::name_of(kind);
+        const long share = 100 * found.blocks[schedule::own] / blocks;
+        report(name + ": threads bound to their nodes", std::to_string(found.bound), found.bound == 4);
+        report(name + ": the sum of one thread", "equal", sum == 0.5 * double(count) * double(count - 1));
+        const bool right = kind == schedule::Kind::local ? share > 95 : kind == schedule::Kind::dynamic || share == 100;
+        report(name + ": blocks on the own node", std::to_string(share) + " %", right);
+    }
+    report("the caller may run where it could before", "everywhere", allowed_processors().size() == 4);
+    std::vector<double> read(1 << 20, 1.0);
+    const schedule::Replicas<double> replicas(read, machine);
+    for (const int node : {0, 1})
+        report_share("replica on node " + std::to_string(node),
+                     pages_by_node(replicas.on(node), read.size() * sizeof(double)), node, 100);
+}
+
+// Every node's cores read every node's memory, as `probe stream --scale` has them do: threads and pages are granted. How
+// fast says nothing here.
+void pairs() {
+    constexpr std::size_t bytes = 1 << 20;
+    for (const int cores : {0, 1})
+        for (const int memory : {0, 1}) {
+            const std::vector<MemoryWorker> readers = {{{2 * cores}, memory}, {{2 * cores + 1}, memory}};
+            const double seconds = read_seconds(readers, bytes, 3).back();
+            const double wait = chase_nanoseconds(readers[0], bytes, 2000, 2).back();
+            report("cores of node " + std::to_string(cores) + " read memory of node " + std::to_string(memory),
+                   std::to_string(long(2e-6 * bytes / seconds)) + " MB/s, " + std::to_string(long(wait)) + " ns",
+                   seconds > 0 && wait > 0);
+        }
+}
+
 // What must be seen to be wrong.
 void wrong_placements() {
     bind_this_thread({0});  // the one that touches everything when no policy is asked for
@@ -166,6 +225,8 @@ int main() {
         policies();
         one_after_the_other();
         halo_buffers();
+        loops();
+        pairs();
         rings();
         refusals();
         wrong_placements();

@@ -16,7 +16,9 @@ import pytest
 import nearfield as nf
 from nearfield import stream
 from nearfield.cli import main
+from nearfield.discretization.discretization import Discretization
 from nearfield.formats.reading import stored_fields
+from nearfield.run import time_loop
 
 MM = 1e-3
 CELLS = (14, 12, 18)
@@ -143,15 +145,15 @@ def wait_for_snapshots(path: Path, count: int) -> None:
         time.sleep(0.05)
 
 
-def writers_of(process: subprocess.Popen) -> list[int]:
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+def writers_of(process: int) -> list[int]:
+    children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     return [int(child) for child in children if "output.writer" in Path(f"/proc/{child}/cmdline").read_text()]
 
 
 def test_a_writer_that_is_killed_ends_the_run_which_says_so_and_keeps_what_it_has(long_run):
     process, path = started("--output", "out"), Path("out/result-fields/cut-sources.h5")
     wait_for_snapshots(path, 1)
-    (writer,) = writers_of(process)
+    (writer,) = writers_of(process.pid)
     os.kill(writer, signal.SIGKILL)
     _, said = process.communicate(timeout=30)
     assert process.returncode == 4 and "signal 9" in said
@@ -163,7 +165,7 @@ def test_a_writer_that_is_killed_ends_the_run_which_says_so_and_keeps_what_it_ha
 def test_a_solver_that_is_killed_leaves_files_that_can_be_read_and_no_ring(long_run):
     process, path = started("--output", "out"), Path("out/result-fields/cut-sources.h5")
     wait_for_snapshots(path, 1)
-    (writer,) = writers_of(process)
+    (writer,) = writers_of(process.pid)
     process.kill()
     process.communicate()
     end = time.monotonic() + 30
@@ -220,3 +222,22 @@ def test_a_disk_that_fills_up_ends_the_run_and_keeps_whole_snapshots(long_run):
         assert np.isfinite(stored.arrays["Hz"][:]).all()
     finally:
         subprocess.run(["umount", small], check=True)
+
+
+def test_the_writer_starts_while_the_model_is_set_up_and_ends_at_once_where_the_model_is_refused(tmp_path, monkeypatch):
+    alive: list[int] = []
+
+    def set_up(*given):
+        alive.extend(writers_of(os.getpid()))
+        return Discretization(*given)
+
+    monkeypatch.setattr(time_loop, "Discretization", set_up)
+    simulation = model(nf.FieldFile(), steps=20)
+    simulation.run(threads=1, output=tmp_path / "result.h5")
+    assert len(alive) == 1 and not writers_of(os.getpid())
+
+    outside = nf.Probe("outside", (1.0, 1.0, 1.0), "Ez")
+    refused = simulation.model_copy(update={"monitors": (*simulation.monitors, outside)})
+    with pytest.raises(nf.ModelError, match="outside"):
+        refused.run(threads=1, output=tmp_path / "refused.h5")
+    assert len(alive) == 2 and not writers_of(os.getpid())

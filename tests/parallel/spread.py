@@ -2,8 +2,9 @@
 
 Arguments: kind:seed:number of plans, any number of them. Kinds are "any"; "rings", where some axes close on themselves;
 "split" and "split rings", thick enough for tiles deeper than halos; "models", bodies of media whose rows lie along any
-axis, compared with rows along their own. Prints for each how many were compared, and how
-many blocks of steps were made in split tiles; exits with 1 at the first that differs.
+axis, compared with rows along their own; "scenes", models with every feature; "device" and "device rings", on the
+make-believe device. Prints for each how many were compared, and how many blocks of steps were made in split tiles;
+exits with 1 at the first that differs.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import plans
 from agreement import same
 from drawn_models import drawn_setup
+from scenes import scene
 
 from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling
@@ -69,6 +71,12 @@ def any_model(draw: random.Random):
     return replace(setup.plan, rows_axis=draw.randrange(3))
 
 
+def any_scene(draw: random.Random):
+    """The plan of a model with every feature, in either precision, its media mixed in any way."""
+    kinds = draw.choice(["single", "double"]), draw.random() < 0.6, draw.choice(["diagonal", "tensor"])
+    return scene(*kinds)._setup().plan
+
+
 def any_arrangement(draw: random.Random, plan, thick: bool) -> Arrangement:
     """Cuts anywhere, of rows and along blocks of energy at multiples of 16; or planes and rows in the middle."""
     if thick:
@@ -83,13 +91,16 @@ def any_arrangement(draw: random.Random, plan, thick: bool) -> Arrangement:
     return Arrangement(tuple(cuts(axis) for axis in range(3)))
 
 
-def compare(plan, arrangement: Arrangement, grouping: Grouping, depth: int, threads: int, tiling, overlap: str) -> int:
+def compare(
+    plan, arrangement: Arrangement, grouping: Grouping, depth: int, threads: int, tiling, overlap: str, engine: str
+) -> int:
     """Advance both from a random state; fields, energies and recordings must be equal to the last bit.
 
     Returns the blocks of steps made in split tiles.
     """
     ranks = world()
-    engine = RankEngine(plan, ranks, arrangement, grouping, depth, overlap, threads=threads, tiling=tiling)
+    options = {"engine": engine, "threads": threads, "tiling": tiling}
+    engine = RankEngine(plan, ranks, arrangement, grouping, depth, overlap, **options)
     assert isinstance(engine, Engine)
     alone = CpuEngine(replace(plan, rows_axis=None), 1) if ranks.rank == 0 else None
     numbers = np.random.default_rng(1)
@@ -127,7 +138,8 @@ def compare_plans(kind: str, seed: int, count: int) -> int:
     draw, compared, split = random.Random(seed), 0, 0
     thick, rings = "split" in kind, "rings" in kind
     while compared < count:
-        plan = any_model(draw) if kind == "models" else any_plan(draw, draw.randrange(1000), thick, rings)
+        drawn = {"models": any_model, "scenes": any_scene}.get(kind)
+        plan = drawn(draw) if drawn else any_plan(draw, draw.randrange(1000), thick, rings)
         arrangement = any_arrangement(draw, plan, thick)
         fitting = groupings(arrangement.counts, world().size)
         tiling = draw.choice([STEPWISE, None, Tiling(draw.randint(1, 9), draw.randint(1, 9))])
@@ -143,7 +155,8 @@ def compare_plans(kind: str, seed: int, count: int) -> int:
         fitting = [each for each in fitting if may_be_parted(plan, arrangement, each, depth)]
         if not fitting:
             continue
-        case = (plan, arrangement, draw.choice(fitting), depth, threads, tiling, overlap)
+        name = "cuda" if "device" in kind else "cpu"
+        case = (plan, arrangement, draw.choice(fitting), depth, threads, tiling, overlap, name)
         try:
             split += compare(*case)
         except (AssertionError, RuntimeError) as error:

@@ -7,7 +7,6 @@ import platform
 import signal
 import subprocess
 import sys
-import time
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,12 +14,14 @@ import pytest
 from checkpointed import awaited
 from plans import draws
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks.marked_ranks import MARK, MODEL, STEPS, processes, ranks, waited
 from nearfield.cli import main
 from nearfield.parallel.launch import command, launcher
 
 pytest.importorskip("mpi4py")
 HERE = Path(__file__).parent
-QUIET = {"OMP_NUM_THREADS": "1"}
+QUIET = {"OMP_NUM_THREADS": "1", "NEARFIELD_DEVICE": "host"}
 
 
 def line_for(ranks: int, *arguments: str) -> tuple[list[str], dict[str, str]]:
@@ -39,11 +40,20 @@ PLANS = {  # by ranks and kind: seed, plans
     2: {
         "any": (1, draws(16)),
         "models": (1, draws(6)),
+        "scenes": (1, draws(2)),
         "rings": (1, draws(8)),
         "split": (5, draws(4)),
         "split rings": (8, draws(2)),
+        "device": (2, draws(8)),
+        "device rings": (2, draws(4)),
     },
-    3: {"any": (2, draws(8)), "models": (2, draws(3)), "rings": (2, draws(6))},
+    3: {
+        "any": (2, draws(8)),
+        "models": (2, draws(3)),
+        "scenes": (2, draws(2)),
+        "rings": (2, draws(6)),
+        "device": (3, draws(4)),
+    },
     4: {"any": (3, draws(8)), "split": (5, draws(3)), "split rings": (5, draws(2))},
 }
 
@@ -73,6 +83,11 @@ def test_ranks_share_periodic_axes_with_the_bits_of_one_process(ranks):
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_ranks_give_the_bits_of_one_process_with_rows_along_any_axis(ranks):
     assert_agrees(ranks, "models")
+
+
+@pytest.mark.parametrize(("ranks", "kind"), [(2, "device"), (2, "device rings"), (3, "device")])
+def test_ranks_with_devices_give_the_bits_of_one_process_by_every_method(ranks, kind):
+    assert_agrees(ranks, kind)
 
 
 @pytest.mark.parametrize("ranks", [2, 4])
@@ -107,32 +122,16 @@ def test_the_box_has_one_checksum_for_any_domains(options, alone, capsys):
         (4, "--threads 1"),
         (2, "--domains 1x3x1 --schedule stepwise"),
         (2, "--overlap host-buffer --halo-depth 2"),
+        (2, "--engine cuda --overlap split"),
         pytest.param(3, "--domains 3 --halo-depth 2", marks=pytest.mark.slow),
     ],
 )
 def test_the_box_has_one_checksum_for_any_ranks(ranks, options, alone):
     line = [sys.executable, "-m", "nearfield", *BOX, "--ranks", str(ranks), *options.split()]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(line, env=os.environ | QUIET, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["checksum"] == alone and found["ranks"] == ranks
-
-
-MODEL = """
-steps = 2000000
-monitors = [{ kind = "probe", name = "tip", position = ["5 mm", "5 mm", "5 mm"], component = "Ez" }]
-[boundaries]
-all = "pec"
-[[sources]]
-kind = "point-current"
-position = ["10 mm", "10 mm", "10 mm"]
-axis = "z"
-waveform = { kind = "gaussian", maximum_frequency = "15 GHz" }
-[grid]
-kind = "uniform"
-spacing = "1 mm"
-cells = [30, 30, 30]
-"""
 
 
 @pytest.fixture
@@ -145,30 +144,40 @@ def long_model(tmp_path):
 def test_a_killed_rank_ends_the_whole_run_with_a_message_and_no_orphan(long_model, tmp_path):
     options = ["--ranks", "3", "--threads", "1", "--output", str(tmp_path / "o"), "--checkpoint", "every 1000 steps"]
     line = [sys.executable, "-m", "nearfield", "run", str(long_model), *options]
-    marked = os.environ | {"NEARFIELD_TEST_MARK": str(tmp_path)}
+    marked = os.environ | {MARK: str(tmp_path)}
     with subprocess.Popen(line, env=marked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        ranks = wait_for(lambda: [pid for pid in processes(str(tmp_path)) if is_rank(pid)], 3)
+        assert waited(lambda: len(ranks(str(tmp_path))) == 3, 20)
         awaited(tmp_path / "o" / "checkpoint-*")
         assert run.poll() is None
-        os.kill(ranks[-1], signal.SIGKILL)
+        os.kill(ranks(str(tmp_path))[2], signal.SIGKILL)
         _, said = run.communicate(timeout=30)
     assert run.returncode == 4 and "error: " in said and "rank" in said, said
-    assert not wait_for(lambda: processes(str(tmp_path)), 0)
+    assert waited(lambda: not processes(str(tmp_path)), 20)
 
 
 @pytest.mark.parametrize("stopped", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_a_stopped_rank_is_named_and_ends_the_run_with_its_checkpoints(stopped, long_model, tmp_path):
     options = ["--ranks", "2", "--threads", "1", "--output", str(tmp_path / "o"), "--checkpoint", "every 1000 steps"]
     line = [sys.executable, "-m", "nearfield", "run", str(long_model), *options, "--patience", "1"]
-    marked = os.environ | {"NEARFIELD_TEST_MARK": str(tmp_path)}
+    marked = os.environ | {MARK: str(tmp_path)}
     with subprocess.Popen(line, env=marked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
-        ranks = wait_for(lambda: [pid for pid in processes(str(tmp_path)) if is_rank(pid)], 2)
+        assert waited(lambda: len(ranks(str(tmp_path))) == 2, 20)
         awaited(tmp_path / "o" / "checkpoint-*")
-        os.kill(next(pid for pid in ranks if rank_of(pid) == stopped), signal.SIGSTOP)
+        os.kill(ranks(str(tmp_path))[stopped], signal.SIGSTOP)
         _, said = run.communicate(timeout=60)
     assert run.returncode == 4, said
     assert f"error: rank {stopped} on {platform.node()} gave no sign of life" in said and "--resume" in said, said
-    assert not wait_for(lambda: processes(str(tmp_path)), 0)
+    assert waited(lambda: not processes(str(tmp_path)), 20)
+
+
+def test_a_library_without_threads_cannot_watch_ranks_and_the_run_says_so(tmp_path):
+    (tmp_path / "short.toml").write_text(MODEL.replace(str(STEPS), "20"))
+    line = [sys.executable, "-m", "nearfield", "run", str(tmp_path / "short.toml"), "--ranks", "2", "--threads", "1"]
+    without = os.environ | {"MPI4PY_RC_THREAD_LEVEL": "serialized"}
+    options = ["--no-report", "--output", str(tmp_path / "out")]
+    done = subprocess.run([*line, *options], env=without, capture_output=True, text=True, timeout=120, check=False)
+    said = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode == 0 and "waited for without end, and --patience changes nothing" in said, said
 
 
 def test_a_rank_that_is_slow_is_named_and_waited_for():
@@ -184,38 +193,6 @@ assert ranks.everywhere(ranks.rank) == [0, 1]
     done = started(2, "-c", slow, timeout=60)
     assert done.returncode == 0, done.stderr
     assert f"for rank 1 on {platform.node()} (busy for" in done.stderr and "the run goes on" in done.stderr
-
-
-def processes(mark: str) -> list[int]:
-    """Live processes whose environment holds the mark, this one not."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            marked = entry.name.isdigit() and f"NEARFIELD_TEST_MARK={mark}".encode() in (entry / "environ").read_bytes()
-        except OSError:
-            continue
-        if marked and int(entry.name) != os.getpid() and " Z " not in (entry / "stat").read_text():
-            found.append(int(entry.name))
-    return sorted(found)
-
-
-def is_rank(pid: int) -> bool:
-    environment = Path(f"/proc/{pid}/environ").read_bytes()
-    return b"PMI_RANK=" in environment or b"OMPI_COMM_WORLD_RANK=" in environment
-
-
-def rank_of(pid: int) -> int:
-    """The number that its launcher gave a process."""
-    entries = dict(entry.split(b"=", 1) for entry in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") if entry)
-    return int(entries.get(b"PMI_RANK") or entries[b"OMPI_COMM_WORLD_RANK"])
-
-
-def wait_for(look, count: int, seconds: float = 20):
-    """What `look` finds, as soon as it is so many."""
-    end = time.monotonic() + seconds
-    while len(found := look()) != count and time.monotonic() < end:
-        time.sleep(0.1)
-    return found
 
 
 def test_wrong_input_is_refused_once_by_all_ranks(tmp_path):
@@ -242,7 +219,7 @@ def test_more_ranks_than_the_box_has_room_for_are_refused():
 
 def test_a_trace_shows_every_ranks_computation_and_messages_in_one_time(long_model, tmp_path):
     file, model = tmp_path / "trace.json", tmp_path / "short.toml"
-    model.write_text(long_model.read_text().replace("2000000", "400"))
+    model.write_text(long_model.read_text().replace(str(STEPS), "400"))
     line = [sys.executable, "-m", "nearfield", "run", str(model), "--ranks", "2", "--threads", "1"]
     line += ["--output", str(tmp_path / "o"), "--trace", str(file)]
     done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)

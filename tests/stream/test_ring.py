@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import platform
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -357,3 +360,37 @@ def test_importing_it_is_light():
     code = "import sys; from nearfield import stream; print(*{name.split('.')[0] for name in sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) & HEAVY == set()
+
+
+def huge_bytes(path: str) -> int:
+    """Bytes of a file that lie in huge pages of this process's mappings of it."""
+    inode, total, own = str(os.stat(path).st_ino), 0, False
+    with open("/proc/self/smaps", encoding="utf-8") as maps:
+        for line in maps:
+            words = line.split()
+            if "-" in words[0] and len(words) > 4:
+                own = words[4] == inode
+            elif own and words[0] == "ShmemPmdMapped:":
+                total += 1024 * int(words[1])
+    return total
+
+
+def shared_memory_may_be_huge() -> bool:
+    """Linux makes huge pages of shared memory when asked from 6.1 on, unless that is denied."""
+    release = tuple(map(int, re.findall(r"\d+", platform.release())[:2]))
+    setting = Path("/sys/kernel/mm/transparent_hugepage/shmem_enabled")
+    return release >= (6, 1) and setting.exists() and "[deny]" not in setting.read_text()
+
+
+@pytest.mark.skipif(not shared_memory_may_be_huge(), reason="this system gives shared memory no huge pages")
+def test_large_rings_lie_in_huge_pages_on_both_sides(name):
+    with stream.create(name, blocks=8, block_bytes=2 << 20) as writer:
+        path = str(names.path_of(name))
+        written = huge_bytes(path)
+        assert written > 8 << 20  # most of 16 MiB; a page less at each end, and what the system could not join
+        with stream.attach(name, timeout=0) as reader:
+            writer.acquire()[:] = 7
+            writer.commit(2 << 20)
+            with reader.receive(1) as block:
+                assert (block.data == 7).all()
+            assert huge_bytes(path) > written + (4 << 20)

@@ -125,11 +125,6 @@ def test_what_cannot_be_done_is_refused_with_exit_code_2(capsys, arguments, word
     assert words in refused(capsys, *arguments)
 
 
-def test_the_gpu_suite_says_what_is_there(capsys):
-    error = refused(capsys, "bench", "--suite", "gpu")
-    assert "needs a card: no NVIDIA driver was found" in error or "rings do not reach" in error
-
-
 def test_the_dual_suite_needs_two_nodes(capsys):
     if len(nodes_with_memory()) > 1:
         pytest.skip("this machine has them")

@@ -1,7 +1,8 @@
 """Nearfield on a unit cell of a composite right/left-handed line between microstrip lines: S at its ends.
 
-The bodies are those of openems_crlh.py; an automatic grid with cells of at most a fortieth of the wavelength in the
-board at 6 GHz. The lines run into the CPML at both ends, whose ports know their mode (shape "open").
+The bodies are those of openems_crlh.py, and so are the cells: an automatic grid of a thirtieth of the wavelength in the
+board at 6 GHz, a quarter of it at the cell, three between its plates. The lines run into the CPML at both ends, whose
+ports know their mode (shape "open").
 """
 
 import numpy as np
@@ -15,7 +16,7 @@ CELL, WIDTH, GAP_BELOW, GAP_ABOVE = 14 * MM, 4 * MM, 1.95 * MM, 4.7 * MM
 STUB, STUB_WIDTH, VIA = 7.8 * MM, 1 * MM, 0.25 * MM
 FEED, SIDE, ROOF = 16 * MM, 20 * MM, 16 * MM
 PORT = 10 * MM  # of the ports, from the cell's end
-LOW, HIGH = 0.8e9, 6e9
+LOW, HIGH, LIGHT = 0.8e9, 6e9, 299792458.0
 TOP, BELOW = sum(LAYERS), sum(LAYERS[:2])
 
 
@@ -29,10 +30,14 @@ def model(refine=1.0):
         ((-plate, -half, BELOW), (plate, half, BELOW)),
         ((-stub, -half - STUB, BELOW), (stub, half + STUB, BELOW)),
     ]
+    quarter = LIGHT / (HIGH * PERMITTIVITY**0.5) / 120 / refine
+    fine = nf.FineCells(
+        (-end, -half - STUB, BELOW), (end, half + STUB, TOP), (quarter, quarter, LAYERS[2] / 3 / refine)
+    )
     vias = [nf.Cylinder((0, y, 0), (0, y, BELOW), VIA) for y in (-hole, hole)]
     return nf.Simulation(
         title="CRLH unit cell",
-        grid=nf.AutoGrid(40 * refine, HIGH, lower=(-reach, -SIDE, 0), upper=(reach, SIDE, ROOF)),
+        grid=nf.AutoGrid(30 * refine, HIGH, lower=(-reach, -SIDE, 0), upper=(reach, SIDE, ROOF), finer=[fine]),
         structures=[
             nf.Structure(nf.Box((-far, -far, 0), (far, far, TOP)), nf.Medium(PERMITTIVITY)),
             *[nf.Structure(nf.Sheet(lower, upper), nf.PEC) for lower, upper in sheets],

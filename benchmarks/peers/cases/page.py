@@ -44,8 +44,12 @@ def known(case: dict[str, Any], name: str) -> str:
     """Theory's value; of a value at cells of no size with those of both codes."""
     if name in case["limits"]:
         limit = case["limits"][name]
-        each = [f"{limit[code]['value']:.4g} +- {limit[code]['uncertainty']:.1g}" for code in ("Nearfield", "openEMS")]
-        return f"{limit['theory']:.4g} ({each[0]} and {each[1]})"
+        each = [
+            f"{code} {limit[code]['value']:.4g} +- {limit[code]['uncertainty']:.1g}"
+            for code in ("Nearfield", "openEMS")
+            if code in limit
+        ]
+        return f"{limit['theory']:.4g} ({', '.join(each)})"
     return figure(case["theory"][name]) if name in case["theory"] else ""
 
 

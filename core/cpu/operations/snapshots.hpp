@@ -1,8 +1,12 @@
-// Snapshots of one box: a run may end early, so room is made block by block for those that fall in it. Those that go
-// elsewhere are written, times `unit`, where the caller says before each block, and not kept.
+// Snapshots of one box: a run may end early, so room is made block by block for those that fall in it, each in memory of
+// its own, which never moves; the threads that sweep its rows touch its pages first. Those that go elsewhere are
+// written, times `unit`, where the caller says before each block, and not kept.
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <new>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
@@ -19,7 +23,10 @@ struct Snapshots final : RowOperation<Real> {
     bool kept;
     Real unit;
     const Rows<Real>& kernels;
-    std::vector<Real> values;
+    struct Free {
+        void operator()(Real* values) const { std::free(values); }
+    };
+    std::vector<std::unique_ptr<Real[], Free>> taken_values;  // of each snapshot that is kept, row after row
     long first_of_block = 0;
     std::vector<long> of_step;  // of each step of this block, -1: none
     struct Place {
@@ -43,12 +50,20 @@ struct Snapshots final : RowOperation<Real> {
         of_step.assign(count, -1);
         for (long n = first_of_block; n < last; ++n) of_step[steps[n] - begin] = n;
         if (kept)
-            values.resize(std::max<std::size_t>(values.size(), last * samples()));
+            make_room(last);
         else if (static_cast<long>(places.size()) != last - first_of_block)
             throw std::logic_error("each snapshot of this block needs a place");
     }
+    void make_room(long snapshots) {
+        while (long(taken_values.size()) < snapshots) {
+            auto* const values = static_cast<Real*>(std::calloc(std::max(1L, samples()), sizeof(Real)));
+            if (!values) throw std::bad_alloc();
+            taken_values.emplace_back(values);
+        }
+    }
+    std::size_t bytes() const { return taken_values.size() * samples() * sizeof(Real); }
     Real* place(long snapshot, long number) {
-        if (kept) return values.data() + snapshot * samples() + number * length;
+        if (kept) return taken_values[snapshot].get() + number * length;
         const Place& given = places[snapshot - first_of_block];
         const long rows = this->span.b[1] - this->span.b[0];
         return given.first + number / rows * given.plane + number % rows * given.row;
@@ -64,7 +79,7 @@ struct Snapshots final : RowOperation<Real> {
         else
             kernels.send(copy + part.first, row + part.first, part.last - part.first, unit);
     }
-    void reset() override { values.clear(), places.clear(); }
+    void reset() override { taken_values.clear(), places.clear(); }
 };
 
 }  // namespace nearfield

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.engines.cpu.faces import StateMessage
 from nearfield.engines.cpu.tiling import Machine, Rows, Tiling, choose_tiling, stays_in_l2
 from nearfield.engines.protocol import Block, Face, Placement, Sides, Stop, Tables, energy_of
 from nearfield.engines.stored.engine import StoredEngine, seam
+from nearfield.engines.stored.faces import StateMessage
 from nearfield.engines.stored.turn import Turn
 from nearfield.machine.compiled import core, instruction_set
 from nearfield.machine.topology import available_threads
@@ -26,6 +26,8 @@ class CpuEngine(StoredEngine):
     part of the box that is not a halo: all else is some other engine's to record. Methods without a text are those of
     the protocols.
     """
+
+    launches, divides = False, True
 
     def __init__(
         self,

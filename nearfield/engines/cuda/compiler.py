@@ -35,9 +35,16 @@ class Compiler:
     architectures: tuple[int, ...]
 
     def compiled(
-        self, name: str, texts: Mapping[str, bytes], target: str, options: tuple[str, ...] = OPTIONS
+        self,
+        name: str,
+        texts: Mapping[str, bytes],
+        target: str,
+        options: tuple[str, ...] = OPTIONS,
+        form: str = "CUBIN",
     ) -> tuple[bytes, str]:
-        """The cubin of the file `name` for a target such as sm_90, and the log. `texts`: of it and what it includes."""
+        """The cubin of the file `name` for a target such as sm_90, and the log. `texts`: of it and what it includes.
+
+        `form` "PTX": the text that the assembler takes, for a target such as compute_90."""
         library, program = _library(self.path), ctypes.c_void_p()
         # headers of one folder name each other without it
         headers = {short: text for path, text in texts.items() for short in {path, path.rpartition("/")[2]}}
@@ -55,7 +62,7 @@ class Compiler:
             log = _text(library, program, "ProgramLog").rstrip(b"\0").decode("utf-8", "replace")
             if status:
                 raise DoesNotCompile(f"{name} does not compile for {target}:\n{log}")
-            return _text(library, program, "CUBIN"), log
+            return _text(library, program, form), log
         finally:
             library.nvrtcDestroyProgram(ctypes.byref(program))
 
@@ -71,7 +78,7 @@ def _check(library: Any, status: int) -> None:
 
 
 def _text(library: Any, program: ctypes.c_void_p, what: str) -> bytes:
-    """The log, or the cubin, of a program."""
+    """The log, the cubin or the PTX of a program."""
     size = ctypes.c_size_t()
     _check(library, getattr(library, f"nvrtcGet{what}Size")(program, ctypes.byref(size)))
     text = ctypes.create_string_buffer(size.value)

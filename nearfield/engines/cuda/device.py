@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -97,6 +97,14 @@ def device() -> Device:
         return usable_card()
     except ModelError as error:
         raise ModelError(f'engine "cuda" needs a card: {error}; {OTHERWISE}') from None
+
+
+def opened(number: int) -> Any:
+    """The core's device: a card by its number among those shown, or the make-believe one. Errors: as of `device`."""
+    found = device()
+    if isinstance(found, UsableCard):
+        found = replace(found, driver=replace(found.driver, cards=(found.driver.cards[number],)))
+    return found.opened(1)
 
 
 def usable_card() -> UsableCard:

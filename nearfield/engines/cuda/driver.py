@@ -26,6 +26,7 @@ class Card:
     multiprocessors: int
     memory_rate: float  # bytes a second at most, by clock and width
     bus: str  # its place on the PCI bus
+    node: int = -1  # NUMA node that it is on; -1: the system does not say
 
     @property
     def target(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nearfield.engines.cpu.pole_sizes import pole_bytes
-from nearfield.plan.sizes import BYTES_OF, domain_bytes
+from nearfield.plan.sizes import BYTES_OF, LANES, blocks, domain_bytes
 
 if TYPE_CHECKING:
     from nearfield.plan.plan import Plan
@@ -17,4 +17,14 @@ def device_bytes(plan: Plan) -> int:
     """Bytes on the device: fields, CPML, poles, running Fourier sums, and some room for all else."""
     parts, size = 1 + plan.complex_fields, BYTES_OF[plan.precision]
     fields = domain_bytes(plan.active, plan.cpml, plan.precision) * parts + pole_bytes(plan)
+    fields -= saved_bytes(plan)
     return fields + sum(box.recorded_bytes(0, size) for box in plan.dft_boxes) + KEPT_FREE
+
+
+def saved_bytes(plan: Plan) -> int:
+    """Bytes that 16-bit storage saves: half of the six fields, with what pads their rows; states stay as they are."""
+    if plan.storage == "full":
+        return 0
+    a, b, c = (plan.active[axis] for axis in plan.storage_axes)
+    row = 6 * LANES * (blocks(c) + 2) * (BYTES_OF[plan.precision] - 2)
+    return row * (a + 2) * (b + 2) * (1 + plan.complex_fields)

@@ -34,7 +34,7 @@ class ReferenceEngine(Fields, Undivided):
     """
 
     def __init__(self, plan: Plan, *_: object, **options: object) -> None:
-        super().__init__(plan)
+        super().__init__(plan := plan.drawn())
         self.own = plan.box
         edges = [(t.component, *edge) for _, t in self._circuits for edge in zip(t.i, t.j, t.k)]
         self.circuits = [(int(component), int(i), int(j), int(k)) for component, i, j, k in edges]

@@ -24,7 +24,7 @@ class CoreTerms:
         self._plan, self._core, self._turn = plan, core, Turn(plan.storage_axes)
         self._numbers = np.array([plan.storage_component(n) for n in range(12)], np.int64)
         self.circuits: list[tuple[int, int, int, int]] = []
-        for term in plan.terms:
+        for term in (each.drawn() for each in plan.terms):
             match term:
                 case CurrentTerm():
                     self._add_current(term)

@@ -66,6 +66,8 @@ def fingerprint(plan: Plan) -> str:
     """
     digest = hashlib.sha256()
     shape: list[object] = [plan.cells, plan.active, plan.cpml, plan.precision, f"{plan.time_step:.12e}"]
+    if plan.storage != "full":
+        shape.append(plan.storage)
     if any(phase is not None for phase in plan.phases):
         shape += [[None if phase is None else f"{phase:.12e}" for phase in plan.phases], plan.complex_fields]
     digest.update(json.dumps(shape).encode())

@@ -22,6 +22,7 @@ from nearfield.run.checkpoint.contents import fingerprint, self_contained
 from nearfield.run.checkpoint.finished import Shelf, description_of, rebuilt
 from nearfield.run.checkpoint.folder import (
     BESIDE,
+    KEPT,
     Checkpoint,
     checkpoints,
     keep_only,
@@ -82,6 +83,11 @@ class Checkpoints:
         self._written, self._bytes, self._seconds = 0, 0, 0.0
 
     # ---- before the first step
+
+    @property
+    def to_come(self) -> int:
+        """Checkpoints for which the disk must have room: those that stay and one that is being written."""
+        return (1 if self.resumed else KEPT + 1) if self.schedule else 0
 
     def begin(self, setup: Discretization, ranks: Alone, record: RunRecord) -> None:
         """Take a run, and give it back what a resumed one had finished. Error: another plan."""

@@ -1,0 +1,81 @@
+// The Python face of the scheduler of loops.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+
+#include "schedule/replay.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace nearfield::schedule;
+
+namespace {
+
+nb::dict counters_of(const Counters& found) {
+    nb::dict d;
+    constexpr const char* names[] = {"local", "near", "far"};
+    for (int n = 0; n < 3; ++n) {
+        d[names[n]] = found.blocks[n];
+        d[(std::string(names[n]) + "_seconds").c_str()] = found.seconds[n];
+    }
+    d["loops"] = found.loops;
+    d["threads"] = found.threads;
+    d["nodes"] = found.nodes;
+    d["bound"] = found.bound;
+    return d;
+}
+
+// The loop with real threads, unbound unless `processors` are given: how often each block was made, and the counters.
+nb::tuple visits(long blocks, const std::string& kind, std::vector<int> node_of_thread, Matrix distances,
+                 std::vector<std::vector<int>> processors) {
+    const Layout layout{std::move(node_of_thread), std::move(distances), std::move(processors)};
+    Ranges ranges(blocks, kind_of(kind), layout);
+    auto made = std::make_unique<int[]>(std::size_t(blocks));
+    Counters counters;
+    {
+        const nb::gil_scoped_release release;
+        counters = run(ranges, layout, [&](long begin, long end) {
+            for (long block = begin; block < end; ++block) std::atomic_ref(made[block]).fetch_add(1);
+        });
+    }
+    int* const data = made.release();
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<int*>(p); });
+    return nb::make_tuple(nb::ndarray<int, nb::numpy>(data, {std::size_t(blocks)}, owner), counters_of(counters));
+}
+
+nb::dict replayed(std::vector<double> blocks, const std::string& kind, std::vector<int> node_of_thread,
+                  Matrix distances, Matrix slower, Matrix take) {
+    const Layout layout{std::move(node_of_thread), std::move(distances), {}};
+    const Prices prices{std::move(blocks), std::move(slower), std::move(take)};
+    Replayed found;
+    {
+        const nb::gil_scoped_release release;
+        found = replay(prices, kind_of(kind), layout);
+    }
+    nb::dict d = counters_of(found.counted);
+    d["seconds"] = found.seconds;
+    d["work"] = found.work;
+    d["distance"] = found.distance;
+    d["counters"] = found.counters;
+    d["idle"] = found.idle;
+    d["ends"] = found.ends;
+    return d;
+}
+
+}  // namespace
+
+void bind_schedule(nb::module_& m) {
+    m.def("choose", [](const std::string& kind) { choose(kind_of(kind)); }, "kind"_a);
+    m.def("chosen", [] { return name_of(chosen()); });
+    m.def("counted", [] { return counters_of(counted()); });
+    m.def("forget", &forget);
+    m.def("record", &record, "on"_a);
+    m.def("recorded", &recorded);
+    m.def("spread", &spread, "processors"_a, "threads"_a);
+    m.def("visits", &visits, "blocks"_a, "kind"_a, "node_of_thread"_a, "distances"_a,
+          "processors"_a = std::vector<std::vector<int>>{});
+    m.def("replay", &replayed, "blocks"_a, "kind"_a, "node_of_thread"_a, "distances"_a, "slower"_a, "take"_a);
+}

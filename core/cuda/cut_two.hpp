@@ -1,0 +1,180 @@
+// The domain cut by place for two steps in one pass (sweep_two.cu): prisms of what nothing reaches within the two steps
+// but the update outside of the CPML, and the rest, whose four half steps are made in the set of records that the pass
+// writes. No bit depends on the cut.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <vector>
+
+#include "cut.hpp"
+
+namespace nearfield::cuda {
+
+struct CutTwo {
+    std::vector<Prism> prisms;
+    // Of the rest, by half step; each shrinks towards what is not in prisms. What the first of them reads is carried.
+    std::array<std::vector<Tile>, 4> halves;
+    std::vector<Tile> carried;
+    double moved = 0;  // numbers that a step moves, as in Cut, what prisms read twice among them
+};
+
+// A set of blocks of 16 cells: by plane, row and block.
+struct Places {
+    Places(long planes, long rows, long blocks)
+        : planes(planes), rows(rows), blocks(blocks), has(planes * rows * blocks, 0) {}
+    long at(long i, long j, long block) const { return (i * rows + j) * blocks + block; }
+    void add(long first, long count) { std::fill_n(has.begin() + first, count, 1); }
+    void add(const Places& other) {
+        for (std::size_t n = 0; n < has.size(); ++n) has[n] |= other.has[n];
+    }
+
+    long planes, rows, blocks;
+    std::vector<unsigned char> has;
+};
+
+// A set with all neighbours after, or before, its members along each axis.
+inline Places grown(const Places& set, bool upwards) {
+    Places all = set;
+    const auto add = [&](long from, long to, long count) {
+        for (long n = 0; n < count; ++n) all.has[to + n] |= set.has[from + n];
+    };
+    const long row = set.blocks, plane = set.rows * row;
+    const long up = upwards ? 1 : 0, down = 1 - up;
+    add(down * plane, up * plane, (set.planes - 1) * plane);
+    for (long i = 0; i < set.planes; ++i) add(i * plane + down * row, i * plane + up * row, plane - row);
+    for (long r = 0; r < set.planes * set.rows; ++r) add(r * row + down, r * row + up, row - 1);
+    return all;
+}
+
+// Parts of tiles that hold all of a set.
+inline std::vector<Tile> tiles_within(const std::vector<Tile>& tiles, const Places& set) {
+    std::vector<Tile> found;
+    for (const Tile& tile : tiles) {
+        int j = tile.rows, j_end = 0, k = tile.blocks, k_end = 0;
+        for (int y = 0; y < tile.rows; ++y)
+            for (int x = 0; x < tile.blocks; ++x)
+                if (set.has[set.at(tile.i, tile.j + y, tile.k + x)])
+                    j = std::min(j, y), j_end = y + 1, k = std::min(k, x), k_end = std::max(k_end, x + 1);
+        if (!j_end) continue;
+        found.push_back(tile);
+        found.back().j += j, found.back().rows = j_end - j, found.back().k += k, found.back().blocks = k_end - k;
+        if (tile.b_slab >= 0) found.back().b_slab += j;
+    }
+    return found;
+}
+
+struct Rectangle {  // of a plane's samples
+    long j, j_end, k, k_end;
+    auto operator<=>(const Rectangle&) const = default;
+};
+
+// What of plane i is not in a set, as rectangles that do not meet.
+inline std::vector<Rectangle> rectangles_outside(const Places& set, long i) {
+    std::vector<Rectangle> runs, made;
+    for (long j = 0; j < set.rows; ++j)
+        for (long k = 0; k < set.blocks; ++k) {
+            if (set.has[set.at(i, j, k)]) continue;
+            if (!runs.empty() && runs.back().j == j && runs.back().k_end == lanes * k)
+                runs.back().k_end += lanes;
+            else
+                runs.push_back({j, j + 1, lanes * k, lanes * (k + 1)});
+        }
+    for (const Rectangle& run : runs) {
+        const auto on_top = std::find_if(made.begin(), made.end(), [&](const Rectangle& each) {
+            return each.j_end == run.j && each.k == run.k && each.k_end == run.k_end;
+        });
+        if (on_top == made.end())
+            made.push_back(run);
+        else
+            on_top->j_end = run.j_end;
+    }
+    return made;
+}
+
+struct Part {  // of an axis: what is made begins at `origin`, what is stored of it lies in [first, last)
+    long origin, first, last;
+};
+
+// [first, last) of an axis of so many samples in parts of prisms, `margin` short at each side that is not the domain's.
+inline std::vector<Part> parts_of(long first, long last, long samples, long most, long margin) {
+    std::vector<Part> parts;
+    while (first < last) {
+        const long origin = std::max(0L, first - margin), known = origin + most;
+        const long end = std::min(last, known >= samples ? samples : known - margin);
+        parts.push_back({origin, first, end});
+        first = end;
+    }
+    return parts;
+}
+
+// Planes [i, i_end) of a rectangle in prisms of at most `longest` planes. Adds what they move.
+inline void add_prisms(const Layout& l, const Rectangle& r, long i, long i_end, long longest, bool unit, CutTwo& cut) {
+    constexpr long margin = 2, four = 4;  // samples; cells go in fours
+    const long cells = lanes * l.blocks;
+    for (long first = i; first < i_end; first += longest)
+        for (const Part& b : parts_of(r.j, r.j_end, l.nb, rows_of_prism, margin))
+            for (const Part& c : parts_of(r.k, r.k_end, cells, cells_of_prism, four)) {
+                const long planes = std::min(longest, i_end - first);
+                cut.prisms.push_back({int(first), int(b.first), int(c.first), int(planes), int(b.last - b.first),
+                                      int(c.last - c.first), int(b.origin), int(c.origin), unit});
+                const double read = double(std::min<long>(rows_of_prism, l.nb - b.origin)) *
+                                    std::min<long>(cells_of_prism, cells - c.origin) * (planes + 2 * margin);
+                const double stored = double(b.last - b.first) * (c.last - c.first) * planes;
+                cut.moved += 6 * (read + stored) / lanes / 2;
+            }
+}
+
+// Prisms of all that is not in a set, the longest of which there are so many that multiprocessors of a card are full.
+inline void cut_prisms(const Layout& l, const Places& set, bool unit, CutTwo& cut) {
+    constexpr std::size_t enough = 384;
+    std::vector<std::pair<Rectangle, std::array<long, 2>>> boxes;
+    std::map<Rectangle, long> open;
+    for (long i = 0; i <= set.planes; ++i) {
+        std::map<Rectangle, long> now;
+        if (i < set.planes)
+            for (const Rectangle& each : rectangles_outside(set, i)) now[each] = open.contains(each) ? open[each] : i;
+        for (const auto& [each, first] : open)
+            if (!now.contains(each)) boxes.push_back({each, {first, i}});
+        open = std::move(now);
+    }
+    const double moved = cut.moved;
+    for (long longest = 128; longest >= 32 && cut.prisms.size() < enough; longest /= 2) {
+        cut.prisms.clear(), cut.moved = moved;
+        for (const auto& [each, planes] : boxes) add_prisms(l, each, planes[0], planes[1], longest, unit, cut);
+    }
+}
+
+// Blocks of the domain in slabs of the CPML.
+inline Places slabs_of(const Layout& l) {
+    Places set(l.na, l.nb, l.blocks);
+    for (long i = 0; i < l.na; ++i)
+        for (long j = 0; j < l.nb; ++j) {
+            const bool whole = l.slab[0].holds(i, l.na) || l.slab[1].holds(j, l.nb);
+            set.add(set.at(i, j, 0), whole ? l.blocks : l.c_low);
+            set.add(set.at(i, j, l.c_high), l.blocks - l.c_high);
+        }
+    return set;
+}
+
+// `tiles`: of both half steps; `acts`: where more than the update happens, or psi is kept.
+inline CutTwo cut_for_two(const Layout& l, const std::vector<Tile>& tiles, const Places& acts) {
+    // H reads E after it, E reads H before it: what acts is felt in two steps as far as this.
+    const Places rest = grown(grown(grown(acts, false), true), false);
+    const Places second = grown(rest, true), first = grown(second, false), start = grown(first, true);
+    CutTwo cut;
+    cut.halves = {tiles_within(tiles, start), tiles_within(tiles, first), tiles_within(tiles, second),
+                  tiles_within(tiles, rest)};
+    cut.carried = tiles_within(tiles, grown(start, false));
+    const auto count = [&](const std::vector<Tile>& list, int numbers, int of_slab) {
+        for (const Tile& each : list) cut.moved += 0.5 * each.rows * each.blocks * (numbers + of_slab * slabs_of(each));
+    };
+    for (const auto& half : cut.halves) count(half, 9, 4);
+    count(cut.carried, 12, 8);
+    const bool unit = std::all_of(tiles.begin(), tiles.end(), [](const Tile& each) { return each.unit; });
+    cut_prisms(l, rest, unit, cut);
+    return cut;
+}
+
+}  // namespace nearfield::cuda

@@ -1,0 +1,97 @@
+"""`nearfield sensitivities MODEL --of length,width`: which tolerance matters most, from one run a port."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nearfield.commands.console import console
+from nearfield.commands.run import make_folder
+from nearfield.commands.tables import columns
+from nearfield.entry.errors import ModelError
+from nearfield.entry.wording import quantity
+from nearfield.machine.facts import source_commit
+from nearfield.model_file import load
+from nearfield.studies.dip_slopes import Tolerance, tolerances
+from nearfield.studies.sensitivities import sensitivities
+from nearfield.studies.sweep_table import save_sweep
+from nearfield.studies.sweep_values import spaced
+from nearfield.studies.varied import alike, varied
+
+if TYPE_CHECKING:
+    from nearfield.simulation import Simulation
+
+
+def tell_sensitivities(
+    model: Path,
+    of: str | None,
+    settings: Mapping[str, Any],
+    frequencies: str | None,
+    threads: int | None,
+    output: Path | None,
+    as_json: bool,
+) -> int:
+    """Derivatives of a model file's S-parameters with respect to some or all of its parameters."""
+    with console(as_json) as out:
+        table = load(model, settings).parameters
+        names = list(table) if of is None else [name.strip() for name in of.split(",")]
+        unknown = [name for name in names if name not in table]
+        if unknown or not names:
+            there = ", ".join(table) or "none: give it a table [parameters], docs/model-file.md"
+            raise ModelError(f"{model}: --of {of or ''} asks for {', '.join(unknown) or 'parameters'}; it has {there}")
+        at = None if frequencies is None else listed(frequencies)
+        values = {name: settings.get(name, table[name]) for name in names}
+
+        def make(**given: Any) -> Simulation:
+            return load(model, {**settings, **given})
+
+        if of is None:
+            values, refused = followed(make, values)
+            out.warn(*(f"left out: {why}" for why in refused))
+        found = sensitivities(make, values, at, threads)
+        if output is not None:
+            make_folder(output.parent)
+            save_sweep(found, output)
+        rows = tolerances(found)
+        answer = {"model": str(model), "parameters": [row.as_dict() for row in rows], "commit": source_commit()}
+        out.answer(answer | {"file": output and str(output)}, readable(rows))
+    return 0
+
+
+def listed(given: str) -> list[str]:
+    """The frequencies of "5GHz,5.1GHz", or of "5GHz:6GHz:21" (first, last, number). Error: `ModelError`."""
+    return spaced("--at ", given, "5GHz:6GHz:21") if ":" in given else [part.strip() for part in given.split(",")]
+
+
+def followed(make: Callable[..., Simulation], values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The parameters that sensitivities know how to follow, and why not the others. Error: none is known."""
+    known: dict[str, Any] = {}
+    refused: list[str] = []
+    for name, value in values.items():
+        one = {name: value}
+        try:
+            alike(make, varied(one, {}, make))
+            known |= one
+        except ModelError as error:
+            refused.append(str(error))
+    if not known:
+        raise ModelError(refused[0])
+    return known, refused
+
+
+def readable(rows: list[Tolerance]) -> str:
+    """A row for each parameter, what matters most first."""
+    dip = next((row for row in rows if row.dip is not None), None)
+    moved = f"dip of {dip.port} at {quantity(dip.dip, 'Hz')} moves" if dip and dip.dip else "no dip"
+    cells = [("1 % of", "value", "changes S by up to", moved)]
+    for row in rows:
+        shift = (
+            "needs closer --at"
+            if row.shift is None and row.dip
+            else ""
+            if row.shift is None
+            else f"{row.shift / 1e6:+.3g} MHz"
+        )
+        cells.append((row.name, f"{row.value:.6g} {row.unit}".strip(), f"{row.largest_change:.3g}", shift))
+    return columns(cells, left=0)

@@ -1,0 +1,43 @@
+"""Scalars of electromagnetic fields: magnitudes, energy, power, from components at the same points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
+
+NEEDED = {"E": "E", "H": "H", "intensity": "E", "energy": "EH", "S": "EH"}  # kinds of fields of each quantity
+
+
+def components_of(quantity: str) -> tuple[str, ...]:
+    """The components that a quantity is made of; itself where it is one."""
+    kinds = NEEDED.get(quantity)
+    return (quantity,) if kinds is None else tuple(kind + axis for kind in kinds for axis in "xyz")
+
+
+def scalar(parts: Mapping[str, np.ndarray], quantity: str) -> np.ndarray:
+    """The values of a quantity, averaged over moments (the first axis) where there are several.
+
+    Powers and S as vectors as they are, roots of the mean squares of fields; of complex parts means over a period.
+    """
+    spectral = any(part.dtype.kind == "c" for part in parts.values())
+    period = 0.5 if spectral else 1.0  # mean of a squared wave over its squared amplitude
+    kinds = NEEDED.get(quantity)
+    if kinds is None:
+        one = parts[quantity]
+        return one[0] if len(one) == 1 and not spectral else np.sqrt(np.mean(np.abs(one) ** 2, axis=0))
+    if quantity == "S":
+        electric, magnetic = (np.stack([parts[kind + axis] for axis in "xyz"], axis=-1) for kind in "EH")
+        power = np.cross(electric, magnetic.conj()).real.mean(axis=0) * period
+        return np.linalg.norm(power, axis=-1)
+    squares: dict[str, Any] = {
+        kind: sum(np.mean(np.abs(parts[kind + axis]) ** 2, axis=0) for axis in "xyz") for kind in kinds
+    }
+    if quantity == "energy":
+        return 0.5 * period * (VACUUM_PERMITTIVITY * squares["E"] + VACUUM_PERMEABILITY * squares["H"])
+    if quantity == "intensity":
+        return period * squares["E"]
+    return np.sqrt(squares[quantity])

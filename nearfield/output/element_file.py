@@ -1,0 +1,113 @@
+"""Statistics of dissipation elements that a monitor's fields become, in the process beside the solver."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nearfield.discretization.discretization import Discretization
+from nearfield.dissipation.elements import elements
+from nearfield.dissipation.quantities import components_of, scalar
+from nearfield.entry.errors import ModelError, RunFailed
+from nearfield.entry.whole_file import replacing
+from nearfield.entry.wording import duration
+from nearfield.records.records import HALF, Variable
+
+SECONDS_A_POINT = {"discrete": 0.11e-6, "trace": 3.2e-6, "hybrid": 1.2e-6}  # of a core: docs/elements.md, Methods
+UNITS = {"time": "s", "mean_length": "m", "seconds": "s"}
+NUMBERS = ("elements", "pairs", "maxima", "minima", "mean_length", "mean_difference", "seconds")
+
+
+def analyses(setup: Discretization) -> dict[str, tuple[int, int, float]]:
+    """Of each monitor that finds elements: analyses of all excitations, points of each, seconds of a core for all."""
+    found = {}
+    for name, feature in setup.lowered[2].items():
+        plan = getattr(feature.item, "analysis", None)
+        if plan is None:
+            continue
+        first, last = feature.item._corners(setup.context)
+        points = int(np.prod([max(1, high - low) for low, high in zip(first, last)]))
+        times = len(feature.item._steps(setup.context)) * len(setup.excitations)
+        found[name] = times, points, times * points * SECONDS_A_POINT[plan["method"]]
+    return found
+
+
+def cost(setup: Discretization) -> str:
+    """What all analyses of a run cost, in words; empty where there is none."""
+    return "; ".join(
+        f"elements of {name!r}: {times} times {points:,} points, some {duration(seconds)} of a core beside the run"
+        for name, (times, points, seconds) in analyses(setup).items()
+    )
+
+
+def slows(setup: Discretization, seconds: float, shared: bool) -> str:
+    """A warning where analyses slow a run of so many seconds: no processor is free, or they take longer than it."""
+    work = sum(each for _, _, each in analyses(setup).values())
+    if not work:
+        return ""
+    if work > seconds:
+        return f"{cost(setup)}: longer than the {duration(seconds)} of its steps, which will wait; raise `every`"
+    return f"{cost(setup)}, on the run's own processors, as none is left; give fewer --threads" if shared else ""
+
+
+class ElementFile:
+    """Takes snapshots, one after the other, and keeps a row of numbers of each; every commit is a whole file.
+
+    `keep`: rows of an earlier run that stay.
+    """
+
+    def __init__(self, task: Mapping[str, Any], threads: int) -> None:
+        self.path, self.plan, self.threads = Path(task["path"]), task["analysis"], threads
+        self.rows: list[dict[str, float]] = self._kept(task["keep"]) if task["keep"] else []
+        self.committed = len(self.rows)
+
+    def _kept(self, count: int) -> list[dict[str, float]]:
+        import h5py
+
+        try:
+            with h5py.File(self.path) as file:
+                names = [name for name in file if file[name].shape[0] >= count]
+                columns = {name: file[name][:count] for name in names}
+        except OSError as error:
+            raise ModelError(f"{self.path} cannot be gone on with ({error}); run from the start") from None
+        return [{name: float(column[row]) for name, column in columns.items()} for row in range(count)]
+
+    def take(
+        self, fields: Mapping[str, np.ndarray], positions: Mapping[str, Variable], times: Mapping[str, float]
+    ) -> None:
+        """Find the elements of a snapshot whose components lie at the cell centres."""
+        begun = time.perf_counter()
+        quantity = self.plan["quantity"]
+        parts = {name: np.asarray(fields[name])[np.newaxis] for name in components_of(quantity)}
+        values = scalar(parts, quantity)
+        row = dict.fromkeys(NUMBERS, 0.0)
+        shape, values = values.shape, values.squeeze()
+        if values.min() < values.max():  # a field that is the same everywhere has none: so it is before a pulse comes
+            lines = [positions[axis + HALF].array for axis, count in zip("xyz", shape) if count > 1]
+            found = elements(values, lines, "", self.plan["method"], self.threads)
+            row = {name: float(value) for name, value in found.summary().items() if name in NUMBERS}
+        half = "H" == components_of(quantity)[0][0]
+        row |= {"highest": float(values.max()), "lowest": float(values.min()), "time": times["time" + HALF * half]}
+        self.rows.append(row | {"seconds": time.perf_counter() - begun})
+
+    def flush(self) -> None:
+        """Put all rows into the file. Error: `RunFailed`, the disk refuses."""
+        import h5py
+
+        try:
+            with replacing(self.path) as part, h5py.File(part, "w") as file:
+                file.attrs.update(self.plan)
+                for name in self.rows[0] if self.rows else (*NUMBERS, "highest", "lowest", "time"):
+                    made = file.create_dataset(name, data=np.array([row[name] for row in self.rows]))
+                    made.attrs["units"] = UNITS.get(name, "")
+        except OSError as error:
+            raise RunFailed(f"{self.path} could not be written: {error}; free some space or change --output") from error
+        self.committed = len(self.rows)
+
+    def close(self, complete: bool, reason: str = "") -> None:
+        """Put what is left into the file."""
+        self.flush()

@@ -1,0 +1,272 @@
+"""Parameters for which S-parameters meet goals: SciPy's least squares with derivatives of the runs, or a simplex."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.entry.dimensions import NONE, unit_text
+from nearfield.entry.errors import ModelError
+from nearfield.entry.expressions import ExpressionError
+from nearfield.entry.parameters import value_of
+from nearfield.entry.wording import counted
+from nearfield.studies.goals import Goal, goals_of
+from nearfield.studies.sensitivities import sensitivities
+from nearfield.studies.varied import making
+
+if TYPE_CHECKING:
+    import xarray
+    from matplotlib.axes import Axes
+
+    from nearfield.simulation import Simulation
+
+METHODS = ("gradient", "simplex")
+SPARE = 0.5  # dB by which limits are aimed at with some to spare: what is just missed would be reached ever more slowly
+CLOSE = 1e-4  # of a parameter's range: steps below it end the search
+MET, SETTLED, SPENT = "the goals are met", "no step makes it better", "the runs are used up"  # reasons to stop
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One run of a search: parameters (SI), the sum of squares by which abs(S) misses the goals, and the worst level
+    (dB) of each goal."""
+
+    parameters: dict[str, float]
+    cost: float
+    levels: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """What a search found: the best parameters (SI), whether they meet the goals, why it stopped, and every run."""
+
+    parameters: dict[str, float]
+    met: bool
+    stopped: str
+    goals: tuple[str, ...]
+    attempts: tuple[Attempt, ...]
+    model: Simulation = field(repr=False)
+
+    @property
+    def best(self) -> Attempt:
+        """The attempt that misses the goals least."""
+        return min(self.attempts, key=lambda attempt: attempt.cost)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The path: the worst level of each goal (dB) over the runs, and its limit."""
+        from nearfield.pictures import style
+
+        axes = style.panel_for(ax, 8.0, 4.2, "Search", self.stopped)
+        runs = np.arange(1, len(self.attempts) + 1)
+        for number, goal in enumerate(goals_of(self.goals)):
+            levels = [attempt.levels[number] for attempt in self.attempts]
+            axes.plot(runs, levels, "o-", color=style.COLOURS[number], label=goal.text)
+            axes.axhline(goal.limit, color=style.COLOURS[number], linestyle="--", linewidth=1)
+        style.name_axes(axes, "run", "worst level (dB)", "best")
+        return axes
+
+
+def optimize(
+    make: Callable[..., Simulation] | str | Path,
+    parameters: Mapping[str, tuple[Any, Any]],
+    goals: str | Sequence[str],
+    start: Mapping[str, Any] | None = None,
+    method: str = "gradient",
+    runs: int = 30,
+    threads: int | None = None,
+    report: Callable[[Attempt, int], None] | None = None,
+) -> Optimum:
+    """Search the parameters for which S-parameters meet goals.
+
+    make: a function of the parameters that gives a `Simulation`, or a model file with `[parameters]`. parameters: the
+    lowest and highest value of each, numbers (SI) or texts ("14 mm", "18 mm"). goals: "S11 < -15 dB between 2.4 GHz and
+    2.5 GHz", "S21 > -1 dB at 5 GHz"; ports count from 1. start: where to begin; left out, the middle of each range.
+    method: "gradient", least squares of what abs(S) misses with the derivatives of `sensitivities`, which must know
+    every parameter; "simplex" (Nelder and Mead) takes any parameter and some three times the runs. runs: at most so
+    many. report: called after each run with the attempt and its number.
+
+    It stops when the goals are met, when steps fall below 1e-4 of the ranges, or when the runs are used up. What it
+    finds is the best near its start: far from a resonance abs(S11) is flat, so begin within a bandwidth or two.
+    Error: `ModelError` for what `sensitivities` refuses, bad goals, ranges or starts.
+    """
+    if method not in METHODS:
+        raise ModelError(f"method {method!r} is not known; give one of {', '.join(METHODS)}")
+    if runs < 1:
+        raise ModelError(f"runs = {runs}: give at least 1")
+    search = Search(make, parameters, goals_of(goals), start or {}, runs, threads, report)
+    stopped = search.stopped_by(search.by_gradient if method == "gradient" else search.by_simplex)
+    best = min(search.attempts, key=lambda attempt: attempt.cost)
+    texts = tuple(goal.text for goal in search.goals)
+    model = search.build(**search.given(best.parameters))
+    return Optimum(best.parameters, best.cost == 0.0, stopped, texts, tuple(search.attempts), model)
+
+
+class _Ended(Exception):
+    """The search need not go on."""
+
+
+class Search:
+    """One search: runs that were made, in the order of the making, over parameters scaled to [0, 1]."""
+
+    def __init__(
+        self,
+        make: Callable[..., Simulation] | str | Path,
+        parameters: Mapping[str, tuple[Any, Any]],
+        goals: Sequence[Goal],
+        start: Mapping[str, Any],
+        most: int,
+        threads: int | None,
+        report: Callable[[Attempt, int], None] | None,
+    ) -> None:
+        self.goals, self._most, self._threads, self._report = goals, most, threads, report
+        self.names = list(parameters)
+        self._units = [unit_of(given) for given in parameters.values()]
+        ends = np.array([_range(name, given) for name, given in parameters.items()])
+        if not self.names:
+            raise ModelError('there is nothing to vary; give parameters such as {"length": ("14 mm", "18 mm")}')
+        self._low, self._span = ends[:, 0], ends[:, 1] - ends[:, 0]
+        self.start = np.array([self._scaled_start(n, start) for n in range(len(self.names))])
+        unknown = set(start) - set(self.names)
+        if unknown:
+            raise ModelError(f"start names {', '.join(sorted(unknown))}; the parameters are {', '.join(self.names)}")
+        self.build, _ = making(make, self.given(dict(zip(self.names, self.values(self.start)))))
+        _refuse_ports(self.build(**self.given(dict(zip(self.names, self.values(self.start))))), goals)
+        self.attempts: list[Attempt] = []
+        self._kept: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
+
+    def _scaled_start(self, number: int, start: Mapping[str, Any]) -> float:
+        name = self.names[number]
+        if name not in start:
+            return 0.5
+        place = (_number(name, start[name]) - self._low[number]) / self._span[number]
+        if not 0.0 <= place <= 1.0:
+            raise ModelError(f"start of {name} lies outside its range; begin between its ends")
+        return float(place)
+
+    def values(self, at: np.ndarray) -> list[float]:
+        """Parameters (SI) at a scaled place."""
+        found: list[float] = (self._low + self._span * np.clip(at, 0.0, 1.0)).tolist()
+        return found
+
+    def given(self, values: Mapping[str, float]) -> dict[str, Any]:
+        """Parameters as the model takes them: texts with units where the ranges are."""
+        units = dict(zip(self.names, self._units))
+        return {name: value if units[name] is None else f"{value!r} {units[name]}" for name, value in values.items()}
+
+    def stopped_by(self, search: Callable[[], None]) -> str:
+        """Why a search ended."""
+        try:
+            search()
+        except _Ended as end:
+            return str(end)
+        return SETTLED
+
+    def by_gradient(self) -> None:
+        """Least squares with derivatives of each run."""
+        from scipy.optimize import least_squares
+
+        inside = np.clip(self.start, CLOSE, 1.0 - CLOSE)  # SciPy begins within bounds
+        least_squares(
+            lambda at: self._run(at, True)[0], inside, lambda at: self._run(at, True)[1], (0.0, 1.0), xtol=CLOSE
+        )
+
+    def by_simplex(self) -> None:
+        """Nelder and Mead on the sum of squares."""
+        from scipy.optimize import minimize
+
+        options = {"xatol": CLOSE, "fatol": 0.0, "initial_simplex": self._simplex()}
+        bounds = [(0.0, 1.0)] * len(self.names)
+        minimize(
+            lambda at: float(np.sum(self._run(at, False)[0] ** 2)),
+            self.start,
+            method="Nelder-Mead",
+            bounds=bounds,
+            options=options,
+        )
+
+    def _simplex(self) -> np.ndarray:
+        """Corners a tenth of each range from the start, towards the farther end."""
+        corners = np.tile(self.start, (len(self.names) + 1, 1))
+        for n, at in enumerate(self.start):
+            corners[n + 1, n] += 0.1 if at <= 0.5 else -0.1
+        return corners
+
+    def _run(self, at: np.ndarray, slopes: bool) -> tuple[np.ndarray, np.ndarray]:
+        """What is missed of the limits aimed at, (all goals' frequencies,), and its slopes over scaled parameters."""
+        key = np.asarray(at, float).tobytes()
+        if key not in self._kept:
+            if len(self.attempts) >= self._most:
+                raise _Ended(SPENT)
+            self._kept[key] = self._made(at, slopes)
+        return self._kept[key]
+
+    def _made(self, at: np.ndarray, wanted: bool) -> tuple[np.ndarray, np.ndarray]:
+        values = dict(zip(self.names, self.values(at)))
+        frequencies = np.unique(np.concatenate([goal.frequencies for goal in self.goals]))
+        scattering, derivative = self._answers(values, frequencies, wanted)
+        missed = np.concatenate([goal.missed(scattering) for goal in self.goals])
+        if not np.isfinite(missed).all():
+            raise ModelError("a goal lies at frequencies at which the pulse holds too little; give a wider pulse")
+        levels = tuple(goal.worst(scattering) for goal in self.goals)
+        self.attempts.append(Attempt(values, float(np.sum(missed**2)), levels))
+        if self._report is not None:
+            self._report(self.attempts[-1], len(self.attempts))
+        if not missed.any():
+            raise _Ended(MET)
+        if derivative is None:
+            return missed, np.empty((missed.size, 0))
+        aimed = np.concatenate([goal.missed(scattering, SPARE) for goal in self.goals])
+        slopes = np.concatenate([goal.slopes(scattering, derivative, SPARE) for goal in self.goals])
+        return aimed, slopes * self._span
+
+    def _answers(
+        self, values: dict[str, float], frequencies: np.ndarray, slopes: bool
+    ) -> tuple[xarray.DataArray, xarray.DataArray | None]:
+        """S and, if asked, its derivatives."""
+        if slopes:
+            try:
+                found = sensitivities(self.build, self.given(values), frequencies, self._threads)
+            except ModelError as error:
+                raise ModelError(f'{error} (method = "simplex" searches without derivatives)') from None
+            return found.sparameters, found.derivative
+        return self.build(**self.given(values)).run(threads=self._threads).sparameters_at(frequencies), None
+
+
+def _refuse_ports(model: Simulation, goals: Sequence[Goal]) -> None:
+    names = [port.name for port in model._channels]
+    for goal in goals:
+        if max(goal.to, goal.source) >= len(names):
+            raise ModelError(f"goal {goal.text!r}: the model has {counted(len(names), 'port')}, {', '.join(names)}")
+
+
+def _range(name: str, given: Any) -> tuple[float, float]:
+    """The ends of a parameter's range (SI). Error: `ModelError`."""
+    if isinstance(given, str) or len(given) != 2:
+        raise ModelError(f'parameter {name}: give its lowest and highest value, such as ("14 mm", "18 mm")')
+    low, high = (_number(name, each) for each in given)
+    if not low < high:
+        raise ModelError(f"parameter {name}: its range ends at {high:.6g}, not above its beginning {low:.6g}")
+    return low, high
+
+
+def unit_of(given: Any) -> str | None:
+    """The SI unit that the ends of a range were typed in; None where they are numbers."""
+    first = given[0] if len(given) else None
+    if not isinstance(first, str) or isinstance(given, str):
+        return None
+    try:
+        powers = value_of(first).powers
+    except ExpressionError:
+        return None  # `_range` says what is wrong
+    return "" if powers == NONE else unit_text(powers)
+
+
+def _number(name: str, given: Any) -> float:
+    try:
+        return value_of(given).number
+    except ExpressionError as error:
+        raise ModelError(f"parameter {name}: {error}") from None

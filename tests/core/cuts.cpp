@@ -1,0 +1,116 @@
+// The domain cut by place for two steps in one pass (core/cuda/cut_two.hpp): any cut makes every sample once a step, from
+// what it needs.
+#include "cuda/cut_two.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <set>
+
+#include "cuda/tiles.hpp"
+
+using namespace nearfield;
+using namespace nearfield::cuda;
+
+namespace {
+
+using Place = std::array<long, 3>;
+
+// What a set of samples, or of blocks of them, reads in a half step too: E reads H before it along each axis, H reads E
+// after it. `count`: how many there are along each axis.
+std::set<Place> with_neighbours(const std::set<Place>& set, long towards, const Place& count) {
+    std::set<Place> all = set;
+    for (const Place& each : set)
+        for (int axis = 0; axis < 3; ++axis) {
+            Place next = each;
+            next[axis] += towards;
+            if (next[axis] >= 0 && next[axis] < count[axis]) all.insert(next);
+        }
+    return all;
+}
+
+// How many steps E and H of each place have made in the set of records that a pass writes; -1: they are of no use.
+struct Made {
+    explicit Made(const Layout& l) : places(l.na, l.nb, l.blocks) {
+        for (auto& each : steps) each.assign(places.has.size(), -1);
+    }
+    void make(int half, const std::vector<Tile>& tiles, int step) {
+        for (const Tile& tile : tiles)
+            for (int y = 0; y < tile.rows; ++y)
+                for (int x = 0; x < tile.blocks; ++x) {
+                    const long at = places.at(tile.i, tile.j + y, tile.k + x);
+                    const bool ready = steps[half][at] == step && stands(half, tile.i, tile.j + y, tile.k + x, step);
+                    steps[half][at] = ready ? step + 1 : -1;
+                }
+    }
+    // Whether the other field stands at what is read: E reads H of its own step, H reads E of the next.
+    bool stands(int half, long i, long j, long k, int step) const {
+        const std::vector<int>& other = steps[1 - half];
+        const long towards = half ? 1 : -1;
+        const auto has = [&](long p, long q, long r) {
+            const bool inside = p >= 0 && p < places.planes && q >= 0 && q < places.rows && r >= 0 && r < places.blocks;
+            return !inside || other[places.at(p, q, r)] == step + half;
+        };
+        return has(i, j, k) && has(i + towards, j, k) && has(i, j + towards, k) && has(i, j, k + towards);
+    }
+    Places places;
+    std::array<std::vector<int>, 2> steps;
+};
+
+// Of all fours of samples, how often prisms store them. Checks that what its corners need lies in each.
+std::vector<int> stored_by(const std::vector<Prism>& prisms, const Layout& l, const Places& all) {
+    std::vector<int> stored(all.has.size() * 4, 0);
+    for (const Prism& p : prisms) {
+        std::set<Place> read;
+        for (int n = 0; n < 8; ++n)
+            read.insert({p.i + n % 2 * (p.planes - 1), p.j + n / 2 % 2 * (p.rows - 1), p.k + n / 4 * (p.cells - 1)});
+        for (const long towards : {1, -1, 1, -1}) read = with_neighbours(read, towards, {l.na, l.nb, lanes * l.blocks});
+        CHECK(std::all_of(read.begin(), read.end(), [&](const Place& each) {
+            return each[1] >= p.first_j && each[1] < p.first_j + rows_of_prism && each[2] >= p.first_k &&
+                   each[2] < p.first_k + cells_of_prism;
+        }));
+        for (long i = p.i; i < p.i + p.planes; ++i)
+            for (long j = p.j; j < p.j + p.rows; ++j)
+                for (long k = p.k; k < p.k + p.cells; k += 4) ++stored[all.at(i, j, k / lanes) * 4 + k % lanes / 4];
+    }
+    return stored;
+}
+
+// Whether two steps of a block of samples, H last, are the update alone.
+bool only_updated(const Places& acts, long i, long j, long block) {
+    std::set<Place> made{{i, j, block}};
+    for (const long towards : {1, -1, 1}) made = with_neighbours(made, towards, {acts.planes, acts.rows, acts.blocks});
+    return std::none_of(made.begin(), made.end(),
+                        [&](const Place& each) { return acts.has[acts.at(each[0], each[1], each[2])]; });
+}
+
+}  // namespace
+
+TEST_CASE("every cut for two steps makes each sample once a step from what it needs") {
+    std::mt19937 random(1);
+    for (int draw = 0; draw < 12; ++draw) {
+        const bool slabs = draw % 3 == 2;
+        const Layout l{40 - 2 * draw, 20 + 3 * draw, 90 + 17 * draw, {Slab{2 * slabs, 3 * slabs}, {}, {0, 3 * slabs}}};
+        Places acts(l.na, l.nb, l.blocks);
+        for (int n = 0; n < draw / 2; ++n) acts.add(random() % acts.has.size(), 1);
+        acts.add(slabs_of(l));
+        const std::vector<Tile> tiles = tiles_of(l, [](int, long, long) { return true; });
+        const CutTwo cut = cut_for_two(l, tiles, acts);
+        Made made(l);
+        for (const Tile& tile : cut.carried)
+            for (int y = 0; y < tile.rows; ++y)
+                for (auto& each : made.steps)
+                    std::fill_n(each.begin() + made.places.at(tile.i, tile.j + y, tile.k), tile.blocks, 0);
+        for (int n = 0; n < 4; ++n) made.make(n % 2, cut.halves[n], n / 2);
+        const std::vector<int> stored = stored_by(cut.prisms, l, acts);
+        long wrong = 0;
+        for (std::size_t n = 0; n < stored.size(); ++n) {
+            const bool by_halves = made.steps[0][n / 4] == 2 && made.steps[1][n / 4] == 2;
+            wrong += stored[n] > 1 || (!stored[n] && !by_halves);
+        }
+        for (long n = 0; n < long(acts.has.size()); ++n)
+            wrong += stored[4 * n] && !only_updated(acts, n / (l.nb * l.blocks), n / l.blocks % l.nb, n % l.blocks);
+        CHECK(wrong == 0);
+        CHECK(cut.prisms.size() > 0);
+    }
+}

@@ -1,0 +1,104 @@
+"""Two steps in one pass over memory: the bits of single steps, wherever the domain is cut, whatever falls between."""
+
+from __future__ import annotations
+
+import numpy as np
+import plans
+import pytest
+from agreement import assert_equal
+from plans import make_plan
+
+from nearfield.engines import ENGINES
+from nearfield.measure.bench import Timed, box
+
+SHAPE = (9, 21, 150)  # two prisms along the second axis, three along the rows
+
+
+@pytest.fixture(autouse=True)
+def two_steps_a_pass(monkeypatch):
+    """Wherever nothing but the update reaches; small domains would not have any otherwise."""
+    monkeypatch.setenv("NEARFIELD_PASSES", "0.5")
+
+
+def assert_two_steps_agree(plan, blocks=(5, 1, 19, 4), passes=0.5):
+    """Bits of the CPU engine after blocks of steps, odd ones too, which replay graphs of both parities."""
+    engine, other = ENGINES["cuda"](plan), ENGINES["cpu"](plan, threads=1)
+    plans.randomise((engine, other), plan)
+    for steps in blocks:
+        found, expected = (each.advance(steps, weigh=True) for each in (engine, other))
+        assert found.energy == expected.energy
+    assert engine.facts()["passes"] == passes
+    assert_equal(engine, other)
+    return engine
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("graded", [False, True])
+@pytest.mark.parametrize("device", ["host", "host-backwards", "card"])
+def test_two_steps_in_a_pass_have_the_bits_of_single_steps(device, graded, precision, request, monkeypatch):
+    if device == "card":
+        request.getfixturevalue("card")
+    else:
+        monkeypatch.setenv("NEARFIELD_DEVICE", device)
+    engine = assert_two_steps_agree(make_plan(SHAPE, precision=precision, graded=graded, seed=2))
+    kernels = {f"sweep_two_{precision}", f"sweep_{precision}"}  # single steps for what is left of an odd number
+    assert kernels <= set(engine.facts().get("kernels", kernels))
+
+
+@pytest.mark.parametrize("walls", [plans.CLOSED, ((2, 2), (3, 2), (2, 3))], ids=["closed", "cpml"])
+@pytest.mark.parametrize("seed", range(4))
+def test_any_cut_has_the_same_bits(seed, walls):
+    """Currents, sums, spectra and snapshots at random places and steps: some steps go in pairs, some alone."""
+
+    def terms(rng, plan):
+        component = int(rng.integers(6))
+        samples = np.array([rng.integers(0, max(1, n // 3), 3) for n in plan.active])
+        drive = plans.CurrentTerm(component, *samples, rng.uniform(-1, 1, 3), plans.pulse(rng, plan))
+        lower = tuple(int(rng.integers(0, n - 2)) for n in plan.active)
+        upper = tuple(n + 2 for n in lower)
+        spectrum = plans.DFTBox(component, lower, upper, np.array([0.1]) / plan.time_step, 5)
+        copies = plans.SnapshotBox((component + 2) % 6, lower, upper, np.array([2, 7, 23]))
+        total = plans.Functional(np.full(3, component), *samples, rng.uniform(-1, 1, 3), 2)
+        return (drive, total, spectrum, copies)
+
+    shape = [(40, 45, 90), (20, 50, 130), (16, 60, 120), (70, 25, 100)][seed]
+    assert_two_steps_agree(make_plan(shape, walls, precision="single", graded=seed % 2 == 0, terms=terms, seed=seed))
+
+
+def test_loss_metal_and_dispersive_media_beside_prisms_keep_their_bits():
+    def terms(rng, plan):
+        return plans.current(rng, plan, [2], 3)
+
+    assert_two_steps_agree(make_plan(SHAPE, precision="single", media="lossy", metal=0.3, graded=True, seed=3))
+    plan = make_plan((24, 19, 40), precision="single", media="dispersive", terms=terms, seed=7)
+    assert_two_steps_agree(plan)
+
+
+def test_a_card_whose_blocks_may_not_share_enough_makes_single_steps(card, monkeypatch):
+    """64 KiB, as cards of 7.5 have; two steps take 96 KiB in single precision."""
+    monkeypatch.setenv("NEARFIELD_STAND_IN", f"block_memory={64 << 10}")
+    assert_two_steps_agree(make_plan((9, 10, 40), precision="single", seed=4), passes=1)
+
+
+def test_a_spectrum_at_every_other_step_leaves_no_pairs(card):
+    def terms(rng, plan):
+        return (plans.DFTBox(2, (0, 0, 0), (2, 2, 2), np.array([0.1]) / plan.time_step, 2),)
+
+    engine = assert_two_steps_agree(make_plan((12, 20, 40), precision="single", terms=terms, seed=6))
+    assert "sweep_two_single" not in engine.facts()["kernels"]
+
+
+def test_both_parts_of_complex_fields_go_in_the_pass():
+    assert_two_steps_agree(make_plan((6, 18, 70), precision="single", complex_fields=True, graded=True, seed=8))
+
+
+def test_axes_that_close_keep_two_passes():
+    walls = (("pec", "pec"), ("periodic", "periodic"), ("pec", "pec"))
+    assert_two_steps_agree(make_plan((6, 18, 40), walls, precision="single", seed=9), passes=2)
+
+
+@pytest.mark.slow
+def test_a_large_box_takes_two_steps_a_pass_by_itself_and_one_beside_a_cpml(monkeypatch):
+    monkeypatch.delenv("NEARFIELD_PASSES")
+    passes = [Timed(box(192, 2, walls, engine="cuda")).engine.facts()["passes"] for walls in ("pec", "cpml")]
+    assert passes == [0.5, 1]

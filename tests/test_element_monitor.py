@@ -1,0 +1,103 @@
+"""Elements found beside a run: their numbers are those of the same fields analysed later, their cost is said before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+from nearfield.cli import main
+from nearfield.discretization.discretization import Discretization
+from nearfield.dissipation.quantities import scalar
+from nearfield.output import element_file
+from nearfield.records.records import HALF, Variable
+
+BOX = (1e-3, 1e-3, 1e-3), (15e-3, 13e-3, 11e-3)
+
+
+def cavity(*monitors, steps: int = 90) -> nf.Simulation:
+    return nf.Simulation(
+        grid=nf.Grid.uniform(1e-3, (16, 14, 12)),
+        boundaries=nf.Boundaries(all=nf.PEC),
+        sources=[nf.PointCurrent((5e-3, 6e-3, 4.5e-3), "z", nf.GaussianDerivative(10e9), moment=1e-3)],
+        monitors=monitors,
+        steps=steps,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:elements of")
+def test_elements_beside_a_run_are_those_of_its_snapshots(tmp_path):
+    found = nf.ElementStatistics("spots", *BOX, every=30, quantity="energy")
+    plane = nf.ElementStatistics(
+        "plane", (0, 0, 5e-3), (16e-3, 14e-3, 5e-3), every=45, quantity="Ez", method="discrete"
+    )
+    result = cavity(found, plane, nf.Snapshot("fields", *BOX, every=30)).run(output=tmp_path / "result.h5", threads=1)
+    spots = result["spots"]
+    moments = result["fields"].collocated()
+    assert spots.time.values == pytest.approx(moments[next(iter(moments.data_vars))].time.values)
+    for number in range(3):
+        parts = {name: moments[name].values[number : number + 1] for name in ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")}
+        later = nf.elements(scalar(parts, "energy"), 1e-3).summary()
+        for name in ("elements", "pairs", "maxima", "minima"):
+            assert spots[name].values[number] == later[name]
+        assert spots.mean_length.values[number] == pytest.approx(later["mean_length"], rel=1e-6)
+    assert spots.attrs["quantity"] == "energy" and (spots.seconds.values > 0).all()
+    assert result["plane"].sizes["time"] == 2 and (result["plane"].highest > result["plane"].lowest).all()
+    again = nf.open_result(tmp_path / "result.h5")
+    assert again["spots"].equals(spots)
+    assert nf.Simulation.model_validate(cavity(found).model_dump()).monitors[0] == found
+
+
+def test_fields_that_are_the_same_everywhere_have_no_elements(tmp_path):
+    rows = element_file.ElementFile({"path": tmp_path / "a.h5", "keep": None, "analysis": {"quantity": "Ez"}}, 1)
+    rows.take({"Ez": np.zeros((8, 8, 1))}, {}, {"time": 1e-9})
+    assert rows.rows[0]["elements"] == 0 and rows.rows[0]["time"] == 1e-9
+
+
+def test_a_row_holds_the_numbers_of_a_plane_of_cells(tmp_path):
+    line = np.arange(17) * 1e-3
+    wave = np.sin(np.arange(16) * np.pi / 4 + 0.1)
+    values = (wave[:, None] * wave)[:, :, None]
+    half = {axis + HALF: Variable((axis,), (line[1:] + line[:-1]) / 2, {}) for axis in "xy"}
+    task = {"path": tmp_path / "a.h5", "keep": None, "analysis": {"quantity": "Hz", "method": "hybrid"}}
+    rows = element_file.ElementFile(task, 1)
+    rows.take({"Hz": values}, half, {"time": 1.0, "time" + HALF: 2.0})
+    later = nf.elements(values[:, :, 0], 1e-3).summary()
+    assert {name: rows.rows[0][name] for name in ("elements", "maxima", "minima")} == {
+        name: later[name] for name in ("elements", "maxima", "minima")
+    }
+    assert rows.rows[0]["mean_length"] == pytest.approx(later["mean_length"], rel=1e-9)
+    assert rows.rows[0]["time"] == 2.0
+
+
+def test_a_run_that_goes_on_keeps_earlier_rows(tmp_path):
+    task = {"path": tmp_path / "a.h5", "keep": None, "analysis": {"quantity": "Ez", "method": "hybrid"}}
+    first = element_file.ElementFile(task, 1)
+    for moment in range(3):
+        first.take({"Ez": np.zeros((8, 8, 1))}, {}, {"time": float(moment)})
+    first.close(True)
+    second = element_file.ElementFile(task | {"keep": 2}, 1)
+    assert [row["time"] for row in second.rows] == [0.0, 1.0] and second.committed == 2
+
+
+def test_the_cost_of_analyses_is_said_before(tmp_path, capsys):
+    (tmp_path / "model.toml").write_text(cavity(nf.ElementStatistics("spots", *BOX, every=30)).to_toml())
+    assert main(["check", f"{tmp_path}/model.toml"]) == 0
+    assert "elements of 'spots': 3 times 1,680 points" in capsys.readouterr().out
+    setup = Discretization(cavity(nf.ElementStatistics("spots", *BOX, every=30)))
+    assert "raise `every`" in element_file.slows(setup, 1e-6, False)
+    assert "fewer --threads" in element_file.slows(setup, 1e3, True)
+    assert element_file.slows(setup, 1e3, False) == ""
+
+
+@pytest.mark.parametrize(
+    ("monitor", "words"),
+    [
+        (nf.ElementStatistics("spots", (0, 0, 0), (2e-3, 9e-3, 9e-3), every=30), "2 x 9 x 9 cells"),
+        (nf.ElementStatistics("spots", *BOX, every=30), "no output"),
+    ],
+)
+def test_what_cannot_be_analysed_is_refused_before_the_run(monitor, words):
+    with pytest.raises(nf.ModelError, match=words):
+        cavity(monitor).run()

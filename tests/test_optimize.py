@@ -1,0 +1,87 @@
+"""Goals in dB, and searches that meet them."""
+
+import numpy as np
+import pytest
+import xarray
+
+import nearfield as nf
+from nearfield.studies.goals import goals_of
+
+HIGH = 0.8e-3
+
+
+def patch(length):
+    """A patch over ground, fed by a probe 2.5 mm beside its middle."""
+    board = nf.Structure(nf.Box((-1, -1, 0), (1, 1, HIGH)), nf.Medium(2.2))
+    sheet = nf.Sheet((-6e-3, -length / 2, HIGH), (6e-3, length / 2, HIGH))
+    return nf.Simulation(
+        nf.AutoGrid(10, "9 GHz", lower=(-9e-3, -10e-3, 0), upper=(9e-3, 10e-3, 5e-3)),
+        structures=[board, nf.Structure(sheet, nf.PEC)],
+        boundaries=nf.Boundaries(all=nf.CPML(4), z_low=nf.PEC),
+        ports=[nf.LumpedPort("feed", (0, -2.5e-3, 0), (0, -2.5e-3, HIGH), "z")],
+        waveform=nf.ModulatedGaussian("7 GHz", "3 GHz"),
+        decay=1e-4,
+    )
+
+
+GOAL = "S11 < -6 dB between 7.15 GHz and 7.25 GHz"
+
+
+def test_derivatives_lead_a_patch_to_its_frequency_in_a_few_runs():
+    told = []
+    found = nf.optimize(patch, {"length": (11e-3, 14e-3)}, GOAL, threads=1, report=lambda run, n: told.append(n))
+    assert found.met
+    assert found.stopped == "the goals are met"
+    assert len(found.attempts) <= 5  # Newton's method on one parameter, from 2 % off
+    assert told == list(range(1, len(told) + 1))
+    assert found.attempts[0].cost > found.best.cost == 0.0
+    assert found.best.levels[0] < -6
+    axes = found.plot()
+    assert len(axes.lines[0].get_xdata()) == len(found.attempts)
+
+
+def test_a_simplex_needs_no_derivatives_and_keeps_to_its_number_of_runs():
+    found = nf.optimize(patch, {"length": (11e-3, 11.3e-3)}, GOAL, method="simplex", runs=2, threads=1)
+    assert not found.met
+    assert found.stopped == "the runs are used up"
+    assert len(found.attempts) == 2
+    assert all(11e-3 <= run.parameters["length"] <= 11.3e-3 for run in found.attempts)
+
+
+def test_goals_know_what_is_missed_and_its_slope():
+    frequency = np.array([1e9, 2e9])
+    waves = xarray.DataArray(
+        np.array([0.5j, 0.05]).reshape(2, 1, 1), {"frequency": frequency}, ("frequency", "to", "source")
+    )
+    rise = xarray.DataArray(
+        np.array([2.0 + 3.0j, 7.0]).reshape(1, 2, 1, 1), {"frequency": frequency}, ("parameter", *waves.dims)
+    )
+    below, above = goals_of(["S11 < -20 dB between 1 GHz and 2 GHz", "s11 > -6 dB at 2GHz"])
+    below = type(below)(**{**vars(below), "frequencies": frequency})
+    assert below.missed(waves) == pytest.approx([0.4, 0.0])
+    assert below.slopes(waves, rise) == pytest.approx(np.array([[3.0], [0.0]]))
+    assert above.missed(waves) == pytest.approx([10 ** (-6 / 20) - 0.05])
+    assert above.slopes(waves, rise) == pytest.approx(np.array([[-7.0]]))
+    assert above.worst(waves.sel(frequency=[2e9])) == pytest.approx(20 * np.log10(0.05))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"goals": "S11 below -20"}, "give it as"),
+        ({"goals": "S11 < -20 dB between 8 GHz and 7 GHz"}, "ends below its beginning"),
+        ({"goals": []}, "there is no goal"),
+        ({"parameters": {"length": ("14 mm", "11 mm")}}, "not above its beginning"),
+        ({"parameters": {"length": "11 mm"}}, "lowest and highest"),
+        ({"parameters": {}}, "nothing to vary"),
+        ({"start": {"length": "20 mm"}}, "outside its range"),
+        ({"start": {"width": "20 mm"}}, "start names width"),
+        ({"method": "annealing"}, "not known"),
+        ({"runs": 0}, "at least 1"),
+        ({"goals": "S21 < -20 dB at 7 GHz"}, "the model has 1 port"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused_in_words(change, said):
+    given = {"parameters": {"length": (11e-3, 14e-3)}, "goals": GOAL, "threads": 1, **change}
+    with pytest.raises(nf.ModelError, match=said):
+        nf.optimize(patch, **given)

@@ -1,0 +1,235 @@
+"""Derivatives of S-parameters by reciprocity against central differences of runs on the same grid."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import xarray
+
+import nearfield as nf
+from nearfield.cli import main
+from nearfield.commands.sensitivities import listed
+from nearfield.discretization.discretization import Discretization
+from nearfield.report.tolerance_section import tolerance_recipes
+from nearfield.studies.dip_slopes import dip_slope, tolerances
+from nearfield.studies.probe_slopes import probed, probes_of
+from nearfield.studies.sensitivities import _frequencies, sensitivities
+from nearfield.studies.sweep_table import save_sweep
+from nearfield.studies.varied import alike, varied
+
+CELL, HIGH = 1e-3, 1e-3
+
+
+def patch(length=9.3e-3, permittivity=2.2, shift=0.0, port=-1e-3, metal="conformal", medium=None, **entries):
+    lines = (np.arange(-9, 10) * CELL).tolist()
+    board = nf.Structure(nf.Box((-1, -1, 0), (1, 1, HIGH)), medium or nf.Medium(permittivity))
+    sheet = nf.Sheet((-4.6e-3, -length / 2 + shift, HIGH), (4.6e-3, length / 2 + shift, HIGH))
+    return nf.Simulation(
+        nf.Grid(lines, lines, (np.arange(8) * CELL).tolist()),
+        structures=[board, nf.Structure(sheet, nf.PEC)],
+        boundaries=nf.Boundaries(all=nf.CPML(4), z_low=nf.PEC),
+        ports=[nf.LumpedPort("feed", (0, port, 0), (0, port, HIGH), "z")],
+        waveform=nf.ModulatedGaussian("9 GHz", "5 GHz"),
+        metal=metal,
+        **{"precision": "double", "decay": 1e-7, **entries},
+    )
+
+
+def differences(make, values, name, step, frequencies):
+    """(more - now, now - less) of S over the step, from runs on the grid of the model as it is."""
+    model, pairs = alike(make, varied(values, {name: step}, make))
+    more, less = pairs[list(values).index(name)]
+    less, now, more = (each.run(threads=1).sparameters_at(frequencies).values for each in (less, model, more))
+    return (more - now) / step, (now - less) / step
+
+
+def agreement(found, expected):
+    return np.linalg.norm(found - expected) / np.linalg.norm(expected)
+
+
+def test_derivatives_at_a_lumped_port_are_central_differences():
+    """Both errors are of second order in the step; what is left is the Fourier sums' end, 1e-3 of the pulse there."""
+    values, frequencies = {"length": 9.3e-3, "permittivity": 2.2}, np.linspace(8e9, 11e9, 13)
+    found = sensitivities(patch, values, frequencies, threads=1)
+    for name, step in (("length", 4e-6), ("permittivity", 1e-3)):
+        more, less = differences(patch, values, name, step, frequencies)
+        assert agreement(found.derivative.sel(parameter=name).values, 0.5 * (more + less)) < 5e-3
+
+
+def test_an_edge_on_a_grid_line_is_asked_where_its_coefficients_go_on():
+    """Metal that retreats from a line leaves edges to the field: the derivative is that of metal that advances."""
+    frequencies = np.linspace(8e9, 11e9, 13)
+    found = sensitivities(patch, {"length": 8e-3}, frequencies, threads=1)
+    more, less = differences(patch, {"length": 8e-3}, "length", 2e-6, frequencies)
+    assert agreement(found.derivative.values[0], more) < 0.01
+    assert agreement(less, more) > 1.0  # another law on the other side: the test asks something
+
+
+def test_derivatives_of_the_field_at_a_probe_are_central_differences():
+    """Beside the patch, off the lines, by one further run a probe; errors as of S at a lumped port."""
+    values, frequencies = {"length": 9.3e-3, "permittivity": 2.2}, np.linspace(8e9, 11e9, 7)
+    probes = [nf.Probe(part, (3.3e-3, 2.2e-3, 2.4e-3), part) for part in ("Ez", "Hx")]
+
+    def make(**given):
+        return patch(**given, monitors=probes)
+
+    found = sensitivities(make, values, frequencies, threads=1, probes=["Ez", "Hx"])
+    assert found.field_derivative.dims == ("parameter", "probe", "frequency", "source")
+    for name, step in (("length", 4e-6), ("permittivity", 1e-3)):
+        _, pairs = alike(make, varied(values, {name: step}, make))
+        runs = [each.run(threads=1) for each in pairs[list(values).index(name)]]
+        more, less = (probed(run, probes, frequencies) for run in runs)
+        for part in range(2):
+            slopes = found.field_derivative.sel(parameter=name)[part].values
+            assert agreement(slopes, (more - less)[part] / (2 * step)) < 5e-3
+
+
+def test_other_monitors_than_probes_are_refused_by_name():
+    model = patch(monitors=[nf.Probe("tip", (3e-3, 0, 2e-3)), nf.FarField("pattern", ["9 GHz"])])
+    for name, said in (("pattern", "'pattern' is a far-field monitor"), ("top", "'top' is not there"), ("top", "tip")):
+        with pytest.raises(nf.ModelError, match=said):
+            probes_of(model, [name])
+    with pytest.raises(nf.ModelError, match="planes of symmetry"):
+        probes_of(model.model_copy(update={"symmetry": nf.Symmetry(x="magnetic")}), ["tip"])
+
+
+def iris(opening=10.2e-3, symmetric=False):
+    across, high = 22.86e-3, 10.16e-3
+    walls = [(0, (across - opening) / 2), ((across + opening) / 2, across)]
+    ports = [("in", -9e-3, "+z"), ("out", 9e-3, "-z")]
+    return nf.Simulation(
+        nf.Grid(*(np.linspace(*ends).tolist() for ends in ((0, across, 15), (0, high, 3), (-18e-3, 18e-3, 25)))),
+        structures=[nf.Structure(nf.Box((low, 0, -2e-3), (end, high, 2e-3)), nf.PEC) for low, end in walls],
+        boundaries=nf.Boundaries(all=nf.PEC, z=nf.CPML(5)),
+        ports=[nf.WaveguidePort(name, (0, 0, z), (across, high, z), way, "TE10") for name, z, way in ports],
+        waveform=nf.ModulatedGaussian("10 GHz", "3 GHz"),
+        symmetry=nf.Symmetry(x="magnetic") if symmetric else nf.Symmetry(),
+        metal="conformal",
+        decay=1e-6,
+    )
+
+
+@pytest.mark.parametrize("symmetric", [pytest.param(False, marks=pytest.mark.slow), True])
+def test_derivatives_between_guides_are_central_differences(symmetric):
+    values, frequencies = {"opening": 10.2e-3}, np.linspace(8.5e9, 12e9, 5)
+
+    def make(opening):
+        return iris(opening, symmetric)
+
+    found = sensitivities(make, values, frequencies, threads=1)
+    more, less = differences(make, values, "opening", 1e-5, frequencies)
+    assert found.derivative.dims == ("parameter", "frequency", "to", "source")
+    assert agreement(found.derivative.values[0], 0.5 * (more + less)) < 0.01
+
+
+def test_the_dip_of_a_resonator_moves_as_its_derivative_says():
+    """S = 1 - 1.8/(1 + j q (f - f0(p))): the dip is f0 itself, whose slope is given."""
+    f, slope, quality = np.linspace(0.9e9, 1.1e9, 201), 3e8, 4e-8
+    inner = 1 + 1j * quality * (f - 1.0003e9)
+    waves, change = 1 - 1.8 / inner, -1.8 / inner**2 * 1j * quality * slope
+    dims = ("frequency", "to", "source")
+    found = xarray.Dataset(
+        {
+            "sparameters": (dims, waves.reshape(-1, 1, 1)),
+            "derivative": (("parameter", *dims), change.reshape(1, -1, 1, 1)),
+            "value": ("parameter", [0.5]),
+            "unit": ("parameter", ["m"]),
+        },
+        {"parameter": ["p"], "frequency": f, "to": ["a"], "source": ["a"]},
+    )
+    assert dip_slope(found, found.derivative[0], "a", 1.0003e9) == pytest.approx(
+        slope, rel=1.6e-3
+    )  # splines of 1 MHz: (step q)^2
+    assert np.isnan(dip_slope(found.isel(frequency=slice(0, None, 20)), found.derivative[0, ::20], "a", 1.0e9))
+    (row,) = tolerances(found)
+    assert row.shift == pytest.approx(0.005 * slope, rel=1.6e-3)
+    assert row.dip == pytest.approx(1.0003e9, rel=1e-6)
+
+
+def guide(permittivity):
+    """The iris' guide, filled on both sides of its ports."""
+    model = iris()
+    filling = nf.Structure(nf.Box((0, 0, -1), (1, 1, 1)), nf.Medium(permittivity))
+    return model.model_copy(update={"structures": (filling, *model.structures)})
+
+
+WATER = nf.Medium(2.0, poles=[nf.Debye(10.0, 1e-11)])
+
+
+def test_large_models_are_asked_at_fewer_frequencies_unless_some_are_given():
+    model = Discretization(patch())
+    assert len(_frequencies(None, model, 1000)) == 101
+    assert len(_frequencies(None, model, 10**6)) == 40
+    assert len(_frequencies(None, model, 10**9)) == 11
+    assert list(_frequencies(["9 GHz"], model, 10**9)) == [9e9]
+
+
+@pytest.mark.parametrize(
+    ("make", "values", "said"),
+    [
+        (patch, {"port": -1e-3}, "changes ports"),
+        (lambda length: patch(length, metal="staircase"), {"length": 9.3e-3}, "changes nothing on the grid"),
+        (patch, {"shift": 0.0}, "is 0: give its step"),
+        (lambda length: patch(length, medium=WATER), {"length": 9.3e-3}, "dispersive"),
+        (patch, {"length": "long"}, "parameter length"),
+        (patch, ["length"], "need their values"),
+        (guide, {"permittivity": 1.1}, "at the plane of port 'in'"),
+    ],
+)
+def test_what_has_no_derivative_is_refused_in_words(make, values, said):
+    with pytest.raises(nf.ModelError, match=said):
+        sensitivities(make, values, frequencies=[9e9], threads=1)
+
+
+def test_the_command_says_which_tolerance_matters_most(tmp_path, capsys):
+    model, file = tmp_path / "block.toml", tmp_path / "s.h5"
+    text = patch(decay=None, steps=300, precision="single").to_toml()
+    text = text.replace("permittivity = 2.2", 'permittivity = "= permittivity"')
+    model.write_text("parameters = { permittivity = 2.2 }\n" + text)
+    assert main(["sensitivities", str(model), "--at", "8GHz,9GHz,10GHz", "--output", str(file), "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["parameters"]
+    assert row["name"] == "permittivity"
+    assert row["largest_change"] > 0
+    assert nf.open_sweep(file).derivative.shape == (1, 3, 1, 1)
+    assert listed("8GHz:10GHz:3") == ["8 GHz", "9 GHz", "10 GHz"]
+    assert main(["sensitivities", str(model), "--at", "8GHz:10"]) == 2
+    assert "such as --at 5GHz:6GHz:21" in capsys.readouterr().err
+    assert main(["sensitivities", str(model), "--of", "lenght"]) == 2
+    assert "it has permittivity" in capsys.readouterr().err
+
+
+def test_sensitivities_at_the_parameters_of_a_run_become_a_section_of_its_report(tmp_path):
+    names = ("sparameters", "derivative", "value", "unit", "step")
+    dims = (("frequency", "to", "source"), ("parameter", "frequency", "to", "source"), *[("parameter",)] * 3)
+    waves = (np.ones((3, 1, 1)), np.full((2, 3, 1, 1), 4.0), [9.3e-3, 2.2], ["m", ""], [1e-6, 1e-5])
+    axes = {"parameter": ["length", "permittivity"], "frequency": [8e9, 9e9, 10e9], "to": ["a"], "source": ["a"]}
+    found = xarray.Dataset({name: each for name, each in zip(names, zip(dims, waves))}, axes)
+    save_sweep(found, tmp_path / "sensitivities.h5")
+    remarks = []
+    run = SimpleNamespace(parameters={"length": "9.3 mm", "permittivity": 2.2})
+    other = SimpleNamespace(parameters={"length": "9.4 mm", "permittivity": 2.2})
+    ((name, heading, draw, _),) = tolerance_recipes(run, [tmp_path / "sensitivities.h5"], remarks)
+    assert (name, heading, remarks) == ("sensitivities", "Which tolerance matters most", [])
+    texts = [text.get_text() for text in draw().axes[0].texts]
+    assert "0.088" in texts  # 1 % of 2.2, times 4
+    assert not list(tolerance_recipes(other, [tmp_path / "sensitivities.h5"], remarks))
+    assert "other parameters" in remarks[0]
+
+
+@pytest.mark.slow
+def test_a_file_beside_a_result_becomes_a_section_of_its_report(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = patch(decay=None, steps=300, precision="single").to_toml()
+    text = text.replace("permittivity = 2.2", 'permittivity = "= permittivity"')
+    Path("m.toml").write_text("parameters = { permittivity = 2.2 }\n" + text)
+    assert main(["run", "m.toml", "--no-report", "--threads", "1"]) == 0
+    tolerance = ["sensitivities", "m.toml", "--at", "8GHz:10GHz:21", "--output"]
+    assert main([*tolerance, "out/m/sensitivities.h5"]) == 0
+    assert main([*tolerance, "out/m/sensitivities-other.h5", "--set", "permittivity=2.3"]) == 0
+    capsys.readouterr()
+    assert main(["show", "out/m"]) == 0
+    page = Path("out/m/report.html").read_text()
+    assert page.count("Which tolerance matters most") >= 1
+    assert "sensitivities-other.h5 holds sensitivities at other parameters" in page
