@@ -69,7 +69,7 @@ def header(description: FieldDescription) -> bytes:
 
 
 def read_header(path: Path) -> tuple[FieldDescription, int, str, int]:
-    """Description, committed snapshots, status and length of the header, of a file to go on with. Error: `ModelError`."""
+    """Description, committed snapshots, status, length of the header of a file to go on with. Error: `ModelError`."""
     *found, version = read_any_header(path)
     if version == UNCHECKED:
         raise ModelError(f"{path} was begun by a version that wrote no checksums; run from the start")

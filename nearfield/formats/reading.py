@@ -259,10 +259,10 @@ def _from_hdf5(path: Path, read: Callable[[Any], T], attempts: int = 10) -> T:
     try:
         with h5py.File(path, "r") as file:
             return read(file)
-    except ModelError:
-        raise
     except Exception as error:  # a damaged file makes h5py raise every kind
         if not (written and attempts > 1):
+            if isinstance(error, ModelError):
+                raise
             raise ModelError(
                 f"{path} cannot be read ({error}); if it is a field file with codec zstd, lz4 or bitshuffle, install "
                 'hdf5plugin (pip install "nearfield[codecs]")'

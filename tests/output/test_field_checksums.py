@@ -75,7 +75,7 @@ def test_a_part_is_verified_by_itself(kind, tmp_path):
     ez = stored_fields(path).arrays["Ez"]
     assert np.array_equal(ez[0], values["Ez"][0]) and np.array_equal(ez[1, :20, :, ::2], values["Ez"][1, :20, :, ::2])
     for key in (1, (1, 35, 20, 70), (slice(None), slice(None, None, 5), 20, 3)):
-        with pytest.raises(ModelError, match="is damaged at Ez of snapshot 1: .*their checksum differs"):
+        with pytest.raises(ModelError, match=r"is damaged at Ez of snapshot 1: .*their checksum differs"):
             ez[key]
 
 
@@ -101,7 +101,7 @@ def test_files_of_domains_are_verified_through_the_one_that_joins_them(kind, cod
             place = one["Hy"].id.get_chunk_info_by_coord((2, 0, 0, 0)).byte_offset + 30
     part.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
     assert np.array_equal(stored_fields(path).arrays["Hy"][:2], values["Hy"][:2])
-    with pytest.raises(ModelError, match="fields.d1.h5 is damaged at Hy of snapshot 2"):
+    with pytest.raises(ModelError, match=r"fields\.d1\.h5 is damaged at Hy of snapshot 2"):
         stored_fields(path).arrays["Hy"][2]
 
 
