@@ -70,10 +70,10 @@ def header(description: FieldDescription) -> bytes:
 
 def read_header(path: Path) -> tuple[FieldDescription, int, str, int]:
     """Description, committed snapshots, status, length of the header of a file to go on with. Error: `ModelError`."""
-    *found, version = read_any_header(path)
+    description, committed, status, begin, version = read_any_header(path)
     if version == UNCHECKED:
         raise ModelError(f"{path} was begun by a version that wrote no checksums; run from the start")
-    return found[0], found[1], found[2], found[3]
+    return description, committed, status, begin
 
 
 def read_any_header(path: Path) -> tuple[FieldDescription, int, str, int, int]:
