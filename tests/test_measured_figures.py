@@ -114,6 +114,20 @@ def of_equation_9(method: str) -> Values:
     return values
 
 
+SPREAD = ("efficiency", "lowest", "highest")
+
+
+def of_clocked(found: Any, cells: int, how: str) -> dict[str, Any]:
+    """What ranks did with halos of one layer over links that are clocks."""
+    row: dict[str, Any] = next(row for row in found["comparisons"] if row["cells"] == cells)["kinds"]
+    return row[f"one layer, {how}"]
+
+
+def clocked(cells: int, how: str, names: tuple[str, ...]) -> Values:
+    """Entries of that."""
+    return lambda found: tuple(of_clocked(found, cells, how)[name] for name in names)
+
+
 def lost_to_copies(found: Any) -> tuple[float, ...]:
     """Per cent of their own rate that eight cards of one node lose."""
     return (100 * (1 - predicted("eight-cards, fat-tree", "weak", 1)["efficiency"]),)
@@ -236,6 +250,15 @@ CLAIMS: list[tuple[str, str, str, Values]] = [  # page, its words with places fo
     (CLUSTER, "Halos pass through the host: {:.0f} %", "predicted_clusters", lost_to_copies),
     (CLUSTER, "`split` reaches {:.3f} to {:.3f} of that", "overlap", of_equation_9("split")),
     (CLUSTER, "`host-buffer` reaches {:.3f} to {:.3f}:", "overlap", of_equation_9("host-buffer")),
+    (PARALLEL, "keeps {:.2f} ({:.2f} to {:.2f}) at 256^3 and", "clocked_links", clocked(256, "split", SPREAD)),
+    (PARALLEL, "256^3 and {:.2f} at 128^3", "clocked_links", clocked(128, "split", SPREAD[:1])),
+    (PARALLEL, "at 128^3, {:.2f} with nothing hidden", "clocked_links", clocked(256, "not hidden", SPREAD[:1])),
+    (
+        PARALLEL,
+        "computed for {:.2f} of their time, packed for {:.2f} and waited for {:.2f};",
+        "clocked_links",
+        lambda found: tuple(of_clocked(found, 256, "split")["parts"][part] for part in ("compute", "pack", "wait")),
+    ),
     (CLUSTER, "the run had {:.2f} ({:.2f} to {:.2f}) of", "unequal_nodes", unequal("measured")),
     (CLUSTER, "ideal split, {:.2f} with", "unequal_nodes", lambda found: unequal("even")(found)[:1]),
     (PARALLEL, "killed ranks within {:.1f} s, stopped {:.1f} s, cut off {:.1f} s", "lost_ranks-openmpi", slowest_end),
