@@ -102,9 +102,9 @@ struct Card {
     Memory memory;
     Observer observer = nullptr;
     std::mt19937 chance{7};
-    double clock = 0;  // seconds, of the model
+    double clock = 0;                                        // seconds, of the model
     long launches = 0, graph_launches = 0, host_copies = 0;  // copies to or from the host
-    int error = 0;  // once something has failed, all does
+    int error = 0;                                           // once something has failed, all does
 
     // All blocks of a kernel, in any order, with threads forwards or backwards.
     void make(const cuda::Kernel& kernel, unsigned blocks, const std::vector<char>& arguments) {
