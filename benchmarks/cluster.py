@@ -5,21 +5,26 @@
 One rank of one thread a host. Efficiency is the rate over the sum of the rates of one rank alone on each host, all at
 once: the same load, no messages. A host has one processor of this machine, in turn; beyond its processors hosts share
 them. Predictions are nearfield.predict.step_time's, from the rate alone, the link and what it costs the processor as
-measured, and the cost model of tiles; nothing is fitted.
+measured, and the cost model of tiles; nothing is fitted. What moving bytes costs is measured with a processor for each
+of two hosts; where hosts share one it takes as many times longer. `--again` predicts anew from the stored result.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import os
 import statistics
 import subprocess
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from machine import ROOT
+from machine import ROOT, commit
 from paired import parser, write
 
 from nearfield.entry.errors import ModelError
@@ -94,7 +99,7 @@ def compare(hosts: int, cells: int, given: Namespace, link: dict[str, float]) ->
     for kind, (_, exchange) in KINDS.items():
         runs = [found[kind] for _, found in rounds]
         shares = sorted(run["mcells_per_second"] / hosts / reference[0] for run, (reference, _) in zip(runs, rounds))
-        rate = predicted(hosts, cells, exchange, runs[0]["rank_arrangement"], single, link)
+        rate = predicted(hosts, cells, exchange, runs[0]["rank_arrangement"], single, shared(link, hosts))
         kinds.append(
             {
                 "kind": kind,
@@ -123,13 +128,39 @@ def compare(hosts: int, cells: int, given: Namespace, link: dict[str, float]) ->
     }
 
 
+def shared(link: dict[str, float], hosts: int, processors: int | None = None) -> dict[str, float]:
+    """The link as it is where so many hosts share the processors (left out, this machine's)."""
+    sharers = math.ceil(hosts / (processors or len(os.sched_getaffinity(0))))
+    return link | {"busy": link["busy"] * sharers}
+
+
+def again(given: Namespace) -> dict[str, Any]:
+    """The stored result with predictions made anew."""
+    found: dict[str, Any] = json.loads((given.output / "cluster.json").read_text(encoding="utf-8"))
+    caches = {name: found["machine"]["topology"][name] for name in ("l1", "l2", "l3")}
+    for row in found["comparisons"]:
+        hosts, cells, single = row["hosts"], row["cells"], row["alone_mcells_per_second"]
+        link = shared(found["link"], hosts, found["machine"]["cores"])
+        for kind in row["kinds"]:
+            exchange = KINDS[kind["kind"]][1]
+            rate = predicted(hosts, cells, exchange, kind["boxes"], single, link, caches)
+            kind["predicted_efficiency"] = rate / hosts / single
+    return found | {"predicted_by": commit()}
+
+
 def predicted(
-    hosts: int, cells: int, exchange: Exchange, boxes: list[int], rate: float, link: dict[str, float]
+    hosts: int,
+    cells: int,
+    exchange: Exchange,
+    boxes: list[int],
+    rate: float,
+    link: dict[str, float],
+    caches: Mapping[str, int] | None = None,
 ) -> float:
-    """Mcells/s by the model of the step."""
+    """Mcells/s by the model of the step; `caches` in bytes, left out, this machine's."""
     between = Link(latency=link["latency"], bandwidth=link["each_way_at_once"], busy=link["busy"])
     profile = Profile(fdtd={"pec": Rates(core=rate, numa=rate, cores=1, cells=cells)}, messages={"hosts": between})
-    hardware = from_synthetic("pack:1 [numa] core:1 pu:1")
+    hardware = replace(from_synthetic("pack:1 [numa] core:1 pu:1"), **(caches or {}))
     cluster, job = Cluster(hardware, hosts, profile), job_of_plan(box(cells, 1)._setup().plan, hardware)
     return predict(job, cluster, place(cluster, "core"), exchange, [even(job.shape, tuple(boxes))]).mcells_per_second
 
@@ -173,6 +204,15 @@ def picture(rows: list[dict[str, Any]], title: str, facts: str) -> Any:
     return figure
 
 
+def pictured(rows: list[dict[str, Any]], link: dict[str, float], rate: str) -> Any:
+    """The picture of a result."""
+    facts = (
+        f"{rate} each, {link['one_way'] / 1e6:.0f} MB/s one way, {1e6 * link['latency']:.0f} µs; a rank of "
+        f"one thread a host; white: predicted"
+    )
+    return picture(rows, "Halos between hosts, emulated", facts)
+
+
 def main() -> int:
     made = parser(__doc__, cells=None, steps=None, threads=1, pairs=3)
     made.add_argument("--sizes", type=int, nargs="+", default=[64, 128, 256], help="cells a side, on two hosts")
@@ -180,7 +220,13 @@ def main() -> int:
     made.add_argument("--work", type=float, default=4e8, help="cell updates of a run")
     made.add_argument("--rate", default="1gbit", help="of each link, as tc takes it")
     made.add_argument("--plot", type=Path, default=ROOT / "docs" / "images" / "cluster.png")
+    made.add_argument("--again", action="store_true", help="measure nothing: predict anew from the stored result")
     given = made.parse_args()
+    if given.again:
+        found = again(given)
+        write_whole(given.output / "cluster.json", (json.dumps(found, indent=1) + "\n").encode())
+        write_whole(given.plot, png_bytes(pictured(found["comparisons"], found["link"], found["rate"])))
+        return 0
     try:
         link = link_between(given.rate)
         print({name: f"{value:.3g}" for name, value in link.items()}, flush=True)
@@ -190,12 +236,9 @@ def main() -> int:
     except ModelError as error:
         print(error, file=sys.stderr)
         return 2
-    facts = (
-        f"{given.rate} each, {link['one_way'] / 1e6:.0f} MB/s one way, {1e6 * link['latency']:.0f} µs; a rank of "
-        f"one thread a host; white: predicted"
-    )
-    write_whole(given.plot, png_bytes(picture(rows, "Halos between hosts, emulated", facts)))
+    write_whole(given.plot, png_bytes(pictured(rows, link, given.rate)))
     given.plot = None
+    del given.again
     write("cluster", given, link=link, comparisons=rows)
     return 0 if all(len(row["checksums"]) == 1 for row in rows) else 1
 

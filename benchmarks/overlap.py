@@ -2,6 +2,8 @@
 
     .venv/bin/python benchmarks/overlap.py          as root (scripts/make_believe_cluster), about five minutes
 
+It leaves overlap.json, both figures, and the tables of docs/cluster.md.
+
 Nodes are emulated hosts in a ring, a rank each, that exchange halos as every run does (benchmarks/overlap_rank.py).
 What a node computes and copies takes the time that Tables 2 and 3 of the paper give it; messages take what the emulated
 links need, which is measured before every point, with the same messages and nothing else to do. From that time the
@@ -19,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from machine import ROOT
-from overlap_rank import METHODS
-from paired import parser, write
+from overlap_page import METHODS
+from overlap_page import main as write_page
+from paired import RESULTS, parser, write
 
 from nearfield.commands.tables import columns, save_as
 from nearfield.entry.errors import ModelError
@@ -152,6 +155,8 @@ def main() -> int:
     del given.plots, given.threads
     thresholds = {method: node.threshold(MODELLED[method]) for method in ("split", "host-buffer")}
     write("overlap", given, r0=thresholds, fig5=over_ratio, fig6=over_nodes)
+    if given.output == RESULTS:
+        write_page()
     return 0
 
 

@@ -66,6 +66,7 @@ _HOMES = {
     "nearfield.dissipation.partition": ("Elements",),
     "nearfield.dissipation.plots": ("ElementPlots",),
     "nearfield.dissipation.storing": ("open_elements",),
+    "nearfield.report.element_page": ("show_element",),
     "nearfield.analysis.spectra": ("spectrum",),
     "nearfield.entry.levels": ("decibels",),
     "nearfield.analysis.network": ("group_delay",),

@@ -84,6 +84,7 @@ from nearfield.dissipation.extrema import Extrema as Extrema
 from nearfield.dissipation.partition import Elements as Elements
 from nearfield.dissipation.plots import ElementPlots as ElementPlots
 from nearfield.dissipation.storing import open_elements as open_elements
+from nearfield.report.element_page import show_element as show_element
 from nearfield.analysis.spectra import spectrum as spectrum
 from nearfield.entry.levels import decibels as decibels
 from nearfield.analysis.network import group_delay as group_delay

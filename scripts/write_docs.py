@@ -39,7 +39,7 @@ SECTIONS = {  # each with the modules whose public names it lists, in the order 
     "Ports and circuits": ("ports", "guides"),
     "Monitors": ("monitors",),
     "Results": ("results", "analysis", "entry.levels", "studies"),
-    "Fields of any origin": ("dissipation",),
+    "Fields of any origin": ("dissipation", "report.element_page"),
     "Errors": ("entry.errors",),
 }
 WORDS = {"Media and geometry": ("PEC", "PMC"), "Boundaries": ("PERIODIC",)}

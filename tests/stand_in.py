@@ -62,6 +62,15 @@ class StandIn:
         return int(self.library.stand_in_graph_launches())
 
     @property
+    def host_copies(self) -> int:
+        """Copies to and from the host so far."""
+        return int(self.library.stand_in_host_copies())
+
+    def streams(self, priority: int) -> int:
+        """Streams of a priority that are there; 0: of the usual one."""
+        return int(self.library.stand_in_streams(priority))
+
+    @property
     def launches(self) -> int:
         return int(self.library.stand_in_launches())
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from nearfield.discretization.discretization import Discretization
 from nearfield.dissipation.quantities import scalar
 from nearfield.output import element_file
 from nearfield.records.records import HALF, Variable
+from nearfield.report.element_section import statistics_figure
 
 BOX = (1e-3, 1e-3, 1e-3), (15e-3, 13e-3, 11e-3)
 
@@ -47,6 +50,24 @@ def test_elements_beside_a_run_are_those_of_its_snapshots(tmp_path):
     again = nf.open_result(tmp_path / "result.h5")
     assert again["spots"].equals(spots)
     assert nf.Simulation.model_validate(cavity(found).model_dump()).monitors[0] == found
+
+
+def test_the_report_draws_numbers_and_lengths_over_time():
+    import xarray
+
+    columns = {name: ("time", np.arange(3.0), {"units": ""}) for name in ("maxima", "minima", "mean_length")}
+    told = xarray.Dataset({**columns, "time": [0.0, 1e-9, 2e-9]}, attrs={"quantity": "energy"})
+    monitors = {"spots": SimpleNamespace(kind="elements"), "other": SimpleNamespace(kind="probe")}
+
+    class Excitation(dict):
+        name, record = "source", SimpleNamespace(monitors=monitors)
+
+    result = SimpleNamespace(excitations=["source"], excitation=lambda: Excitation(spots=told))
+    counts, lengths = statistics_figure(result).axes
+    assert [line.get_label() for line in counts.lines] == ["spots, maxima", "spots, minima"]
+    assert lengths.lines[0].get_xdata() == pytest.approx([0, 1, 2]) and "ns" in lengths.get_xlabel()
+    monitors.pop("spots")
+    assert statistics_figure(result) is None
 
 
 def test_fields_that_are_the_same_everywhere_have_no_elements(tmp_path):

@@ -103,6 +103,31 @@ def of_ranks(ranks: int) -> Values:
     return values
 
 
+def of_equation_9(method: str) -> Values:
+    """The smallest and the largest share of Eq. (9) on two and three nodes, of points from 1.1 R0 on."""
+
+    def values(found: Any) -> tuple[float, ...]:
+        rows = [row for row in (*found["fig5"], *found["fig6"]) if row["nodes"] in (2, 3)]
+        shares = [row[method]["of_equation_9"] for row in rows if "of_equation_9" in row[method]]
+        return min(shares), max(shares)
+
+    return values
+
+
+SPREAD = ("efficiency", "lowest", "highest")
+
+
+def of_clocked(found: Any, cells: int, how: str) -> dict[str, Any]:
+    """What ranks did with halos of one layer over links that are clocks."""
+    row: dict[str, Any] = next(row for row in found["comparisons"] if row["cells"] == cells)["kinds"]
+    return row[f"one layer, {how}"]
+
+
+def clocked(cells: int, how: str, names: tuple[str, ...]) -> Values:
+    """Entries of that."""
+    return lambda found: tuple(of_clocked(found, cells, how)[name] for name in names)
+
+
 def lost_to_copies(found: Any) -> tuple[float, ...]:
     """Per cent of their own rate that eight cards of one node lose."""
     return (100 * (1 - predicted("eight-cards, fat-tree", "weak", 1)["efficiency"]),)
@@ -223,6 +248,17 @@ CLAIMS: list[tuple[str, str, str, Values]] = [  # page, its words with places fo
     (CLUSTER, f"double precision | {EIGHT}", "predicted_clusters", eight_cards("eight-cards, fat-tree", 1, "double")),
     (CLUSTER, f"each, single | {EIGHT}", "predicted_clusters", eight_cards("one-card, fat-tree", 8)),
     (CLUSTER, "Halos pass through the host: {:.0f} %", "predicted_clusters", lost_to_copies),
+    (CLUSTER, "`split` reaches {:.3f} to {:.3f} of that", "overlap", of_equation_9("split")),
+    (CLUSTER, "`host-buffer` reaches {:.3f} to {:.3f}:", "overlap", of_equation_9("host-buffer")),
+    (PARALLEL, "keeps {:.2f} ({:.2f} to {:.2f}) at 256^3 and", "clocked_links", clocked(256, "split", SPREAD)),
+    (PARALLEL, "256^3 and {:.2f} at 128^3", "clocked_links", clocked(128, "split", SPREAD[:1])),
+    (PARALLEL, "at 128^3, {:.2f} with nothing hidden", "clocked_links", clocked(256, "not hidden", SPREAD[:1])),
+    (
+        PARALLEL,
+        "computed for {:.2f} of their time, packed for {:.2f} and waited for {:.2f};",
+        "clocked_links",
+        lambda found: tuple(of_clocked(found, 256, "split")["parts"][part] for part in ("compute", "pack", "wait")),
+    ),
     (CLUSTER, "the run had {:.2f} ({:.2f} to {:.2f}) of", "unequal_nodes", unequal("measured")),
     (CLUSTER, "ideal split, {:.2f} with", "unequal_nodes", lambda found: unequal("even")(found)[:1]),
     (PARALLEL, "killed ranks within {:.1f} s, stopped {:.1f} s, cut off {:.1f} s", "lost_ranks-openmpi", slowest_end),
@@ -277,6 +313,16 @@ def test_the_table_of_predicted_clusters_has_the_predicted_rows():
             row = predicted(f"{names[node]}, {kind}", scaling, int(nodes))
             assert share == f"{row['efficiency']:.2f} ({row['unhidden_efficiency']:.2f})"
     assert len(table) == 29
+
+
+def test_the_tables_of_the_measured_overlap_are_what_its_result_writes(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import overlap_page
+
+    before, found = (ROOT / CLUSTER).read_text(encoding="utf-8"), stored("overlap.json")
+    assert overlap_page.with_tables(before, found) == before
+    changed = found | {"fig5": found["fig5"][:1]}
+    assert overlap_page.with_tables(before, changed).count(" / ") == before.count(" / ") - 4 * (len(found["fig5"]) - 1)
 
 
 def rows() -> list[tuple[str, str]]:

@@ -34,6 +34,7 @@ void bind_card(nb::module_& m, const char* name) {
         .def("add_message", &C::add_message)
         .def("pack", &C::pack)
         .def("unpack", &C::unpack)
+        .def("take", &C::take, "message"_a, "other"_a, "packed"_a)
         .def("refreshed", &C::refreshed)
         .def("mirrors", &C::mirrors)
         .def("end", &C::end)

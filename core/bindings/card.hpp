@@ -186,6 +186,7 @@ public:
     }
     void pack(std::size_t message, Packed values) { engine_.pack(message, values.data()); }
     void unpack(std::size_t message, Packed values) { engine_.unpack(message, values.data()); }
+    void take(std::size_t message, Card& other, std::size_t packed) { engine_.take(message, other.engine_, packed); }
     void refreshed() { engine_.refreshed(); }
     // Addresses of the host's arrays of states, and their lengths.
     std::vector<std::array<std::uintptr_t, 2>> mirrors() const {

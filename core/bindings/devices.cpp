@@ -38,13 +38,14 @@ static std::shared_ptr<HostDevice> host_device(const std::string& order, long th
     return std::make_shared<HostDevice>(order == "backwards", threads);
 }
 
-static std::shared_ptr<CardDevice> card_device(const std::string& driver, int number, const nb::list& cubins) {
+static std::shared_ptr<CardDevice> card_device(const std::string& driver, int number, const nb::list& cubins,
+                                               bool urgent) {
     std::vector<std::string> images;
     for (nb::handle each : cubins) {
         const auto cubin = nb::cast<nb::bytes>(each);
         images.emplace_back(cubin.c_str(), cubin.size());
     }
-    return std::make_shared<CardDevice>(driver, number, images);
+    return std::make_shared<CardDevice>(driver, number, images, urgent);
 }
 
 // Bytes on a device, copied as a whole or from the first on.
@@ -85,7 +86,7 @@ static void bind(nb::module_& m) {
     nb::class_<Device>(m, "Device");
     nb::class_<HostDevice, Device>(m, "HostDevice").def(nb::new_(&host_device), "order"_a, "threads"_a = 1);
     nb::class_<CardDevice, Device>(m, "CardDevice")
-        .def(nb::new_(&card_device), "driver"_a, "number"_a, "cubins"_a)
+        .def(nb::new_(&card_device), "driver"_a, "number"_a, "cubins"_a, "urgent"_a = false)
         .def("kernels", &kernels_of)
         .def("facts", [](const CardDevice& device) { return dict_of(device.facts()); })
         .def("free_memory", &CardDevice::free_bytes)

@@ -16,12 +16,12 @@ constexpr int capture_of_this_thread = 1;                        // CU_STREAM_CA
 
 static Address address(const void* memory) { return reinterpret_cast<Address>(memory); }
 
-CardDevice::CardDevice(const std::string& driver, int number, const std::vector<std::string>& cubins)
+CardDevice::CardDevice(const std::string& driver, int number, const std::vector<std::string>& cubins, bool urgent)
     : driver_(Driver::at(driver)), facts_(card_facts(driver_, number)), device_(driver_.devices().at(number)) {
     check(driver_.retain_context(&context_, device_), "cuDevicePrimaryCtxRetain");
     try {
         make_current();
-        check(driver_.create_stream(&stream_, apart_from_stream_0), "cuStreamCreate");
+        open_stream(urgent);
         if (facts_.node >= 0 && policy_refused(MemoryPolicy::bind, {facts_.node}).empty()) pinned_node_ = facts_.node;
         for (Half& half : halves_) {
             half.memory = pinned_pages(driver_, staged, pinned_node_);
@@ -36,6 +36,13 @@ CardDevice::CardDevice(const std::string& driver, int number, const std::vector<
         free_all();
         throw;
     }
+}
+
+void CardDevice::open_stream(bool urgent) {
+    if (!urgent) return check(driver_.create_stream(&stream_, apart_from_stream_0), "cuStreamCreate");
+    int least = 0, greatest = 0;  // lower numbers go first; both are 0 where a card knows no priorities
+    check(driver_.priorities(&least, &greatest), "cuCtxGetStreamPriorityRange");
+    check(driver_.create_urgent_stream(&stream_, apart_from_stream_0, greatest), "cuStreamCreateWithPriority");
 }
 
 CardDevice::~CardDevice() {
@@ -110,6 +117,11 @@ void CardDevice::read(void* to, const void* from, std::size_t bytes) {
         if (first) arrived(halves_[half_ ^ 1], first - staged);
     }
     if (bytes) arrived(halves_[half_], (bytes - 1) / staged * staged);
+}
+
+void CardDevice::copy(void* to, const void* from, std::size_t bytes) {
+    make_current();
+    if (bytes) check(driver_.on_device(address(to), address(from), bytes, stream_), "cuMemcpyDtoDAsync");
 }
 
 void CardDevice::prepare_to_read_later() {

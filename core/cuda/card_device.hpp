@@ -20,8 +20,9 @@ public:
         std::string name;
         int registers, local_bytes;
     };
-    // Card `number` of a driver, with kernels from these cubins. Errors: NoDriver, CardFull, CardError.
-    CardDevice(const std::string& driver, int number, const std::vector<std::string>& cubins);
+    // Card `number` of a driver, with kernels from these cubins; where it is urgent, blocks of its kernels go before
+    // those of others that wait for room on the card. Errors: NoDriver, CardFull, CardError.
+    CardDevice(const std::string& driver, int number, const std::vector<std::string>& cubins, bool urgent = false);
     CardDevice(const CardDevice&) = delete;
     CardDevice& operator=(const CardDevice&) = delete;
     ~CardDevice() override;
@@ -30,6 +31,7 @@ public:
     void release(void* memory) override;
     void write(void* to, const void* from, std::size_t bytes) override;
     void read(void* to, const void* from, std::size_t bytes) override;
+    void copy(void* to, const void* from, std::size_t bytes) override;
     void clear(void* memory, std::size_t bytes) override;
     void prepare_to_read_later() override;
     bool can_read_later() const override { return ring_->has_room(); }
@@ -67,6 +69,7 @@ private:
     void make_current() const { check(driver_.set_context(context_), "cuCtxSetCurrent"); }
     const Loaded& loaded(const Kernel& kernel);
     void free_all();
+    void open_stream(bool urgent);
 
     const Driver& driver_;
     const CardFacts facts_;

@@ -29,6 +29,7 @@ public:
     virtual void release(void* memory) = 0;
     virtual void write(void* to, const void* from, std::size_t bytes) = 0;
     virtual void read(void* to, const void* from, std::size_t bytes) = 0;
+    virtual void copy(void* to, const void* from, std::size_t bytes) = 0;  // both on this device
     virtual void clear(void* memory, std::size_t bytes) = 0;
     // Reads that are made in their turn while more is launched, at most so many bytes each, and fetched in their order.
     static constexpr std::size_t most_read_later = std::size_t(8) << 20;
@@ -70,6 +71,7 @@ public:
     void release(void* memory) override;
     void write(void* to, const void* from, std::size_t bytes) override;
     void read(void* to, const void* from, std::size_t bytes) override;
+    void copy(void* to, const void* from, std::size_t bytes) override { read(to, from, bytes); }
     void clear(void* memory, std::size_t bytes) override;
     bool can_read_later() const override { return late_.size() < 2; }
     void read_later(const void* from, std::size_t bytes) override;

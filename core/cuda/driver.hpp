@@ -48,6 +48,8 @@ using Address = unsigned long long;
     X(on_device, "cuMemcpyDtoDAsync_v2", Address, Address, std::size_t, void*)                                      \
     X(set_bytes, "cuMemsetD8Async", Address, unsigned char, std::size_t, void*)                                     \
     X(create_stream, "cuStreamCreate", void**, unsigned)                                                            \
+    X(create_urgent_stream, "cuStreamCreateWithPriority", void**, unsigned, int)                                    \
+    X(priorities, "cuCtxGetStreamPriorityRange", int*, int*)                                                        \
     X(destroy_stream, "cuStreamDestroy_v2", void*)                                                                  \
     X(wait_for_stream, "cuStreamSynchronize", void*)                                                                \
     X(stream_waits, "cuStreamWaitEvent", void*, void*, unsigned)                                                    \

@@ -93,6 +93,8 @@ public:
     std::size_t add_message(const std::vector<long>& places);
     void pack(std::size_t message, Real* values);
     void unpack(std::size_t message, const Real* values);
+    // As `unpack` of what a message of another engine on this device packs; nothing passes through the host.
+    void take(std::size_t message, CardEngine& from, std::size_t packed);
     void refreshed();  // halos were written
     // Where the host's mirror has its records, the psi along a and those along b, and how long they are.
     std::array<std::pair<const Real*, std::size_t>, 3> mirrors() const {

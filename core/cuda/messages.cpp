@@ -34,6 +34,21 @@ void CardEngine<Real>::unpack(std::size_t number, const Real* values) {
     device_is_newer_ = true;
 }
 
+// Both engines have a stream of their own, and neither overwrites a row of values that the other still reads.
+template <class Real>
+void CardEngine<Real>::take(std::size_t number, CardEngine& from, std::size_t packed) {
+    const Buffer<N>& there = from.messages_.at(packed).values;
+    const Message& here = messages_.at(number);
+    if (here.values.size() != there.size()) throw std::invalid_argument("two messages are not of the same states");
+    send(), from.send();
+    from.exchange(from.messages_[packed], true);
+    from.device_->wait();
+    device_->copy(here.values.data(), there.data(), there.bytes());
+    exchange(here, false);
+    device_->wait();
+    device_is_newer_ = true;
+}
+
 template <class Real>
 void CardEngine<Real>::refreshed() {
     send();

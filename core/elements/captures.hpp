@@ -34,14 +34,22 @@ struct Task {
 template <class T>
 class Captures {
 public:
-    explicit Captures(const Task<T>& task) : task(task) {}
+    explicit Captures(const Task<T>& task) : task(task) {
+        for (int corner = 1; corner < 8; ++corner) {
+            Place step{corner >> 2, corner >> 1 & 1, corner & 1};
+            for (int axis = 0; axis < 3; ++axis) step[axis] *= task.lattice.n[axis] > 1;
+            corners[corner - 1] = task.lattice.index(step);
+        }
+        for (int axis = 0; axis < 3; ++axis) last[axis] = std::max(1L, task.lattice.n[axis] - 1);
+    }
 
     // The extremum where the line must end: in a cell whose corners belong to it, above the highest value at which any
     // other region begins; or next to it.
     Label captured(const Walk& walk) const {
         const Place low = cell_of(walk);
-        const Label label = task.labels[task.lattice.index(low)];
-        if (walk.value > task.thresholds[rank_of(label)] && whole(low, label)) return moved(label, walk.image);
+        const long index = task.lattice.index(low);
+        const Label label = task.labels[index];
+        if (walk.value > task.thresholds[rank_of(label)] && whole(low, index, label)) return moved(label, walk.image);
         return within(walk, low, snap);
     }
 
@@ -91,7 +99,12 @@ private:
     }
 
     // Whether all corners of a cell have the label of its lowest one.
-    bool whole(const Place& low, Label label) const {
+    bool whole(const Place& low, long index, Label label) const {
+        if (low[0] < last[0] && low[1] < last[1] && low[2] < last[2]) {  // no period ends in the cell
+            Label differ = 0;
+            for (const long corner : corners) differ |= task.labels[index + corner] ^ label;
+            return differ == 0;
+        }
         for (int corner = 1; corner < 8; ++corner) {
             Site to;
             if (!task.lattice.neighbour(low, {corner >> 2, corner >> 1 & 1, corner & 1}, to)) continue;
@@ -101,6 +114,8 @@ private:
     }
 
     const Task<T>& task;
+    std::array<long, 7> corners;  // of a cell, from its lowest one; along flat axes that one itself
+    Place last;                   // cells before these end at points of the box
 };
 
 }  // namespace nearfield::elements

@@ -1,6 +1,7 @@
 #include "elements/cells.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace nearfield::elements {
 
@@ -94,6 +95,7 @@ std::array<Axis<T>, 3> axes_of(const Lattice& lattice) {
             while (cell + 1 < long(axis.cells.size()) && axis.cells[cell].end <= begin) ++cell;
             axis.first.push_back(cell);
         }
+        axis.cells.back().end = std::numeric_limits<double>::infinity();
     }
     return axes;
 }

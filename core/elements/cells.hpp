@@ -13,9 +13,9 @@ namespace nearfield::elements {
 // smallest width of the lattice.
 template <class T>
 struct alignas(16 * sizeof(T)) Cell {
-    T weight[4][4];  // of t^0, t^1, t^2, t^3
-    double begin, end, per_length;
-    long points[4], first;  // of the four along the axis; `first` where they follow one another, else -1
+    T weight[4][4];                 // of t^0, t^1, t^2, t^3
+    double begin, end, per_length;  // the last cell of an axis has no end
+    long points[4], first;          // of the four along the axis; `first` where they follow one another, else -1
 };
 
 template <class T>
@@ -28,8 +28,8 @@ struct Axis {
     std::vector<double> position;  // of the points
 
     long cell_at(double at) const {
-        const long bucket = first[long(at * buckets_a_length)];
-        return bucket + long(at >= cells[bucket].end && bucket + 1 < long(cells.size()));
+        const long bucket = first.data()[long(at * buckets_a_length)];
+        return bucket + long(at >= cells.data()[bucket].end);
     }
     static constexpr double buckets_a_length = 1.001;
 };

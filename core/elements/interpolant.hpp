@@ -42,30 +42,43 @@ public:
 
     Interpolant(const std::array<Axis<T>, 3>& axes, const T* field) : axes(axes), field(field) {}
 
-    // At a place within the box. Reads sixteen rows of four points, each once: 256 bytes of single precision.
-    [[gnu::always_inline]] inline Slope operator()(const Point& at) const {
-        const Cell<T>&x = cell(0, at[0]), &y = cell(1, at[1]), &z = cell(2, at[2]);
+    // Of one axis at a place: weights of four points in the value and in the derivative by t.
+    struct Weights {
+        Four value, slope;
+    };
+    // A place: the cell along each axis and the weights of its points.
+    struct Spot {
+        std::array<const Cell<T>*, 3> cells;
+        std::array<Weights, 3> weights;
+    };
+
+    // A place within the box.
+    [[gnu::always_inline]] inline Spot spot(const Point& at) const {
+        Spot made;
+        for (int axis = 0; axis < 3; ++axis) {
+            made.cells[axis] = axes[axis].cells.data() + axes[axis].cell_at(at[axis]);
+            made.weights[axis] = weights(*made.cells[axis], at[axis]);
+        }
+        return made;
+    }
+
+    // Reads sixteen rows of four points, each once: 256 bytes of single precision.
+    [[gnu::always_inline]] inline Slope operator()(const Spot& spot) const {
+        const Cell<T>&x = *spot.cells[0], &y = *spot.cells[1], &z = *spot.cells[2];
         const long rows = axes[1].n, points = axes[2].n;
         if (x.first >= 0 && y.first >= 0 && z.first >= 0) {
             const T* const corner = field + (x.first * rows + y.first) * points + z.first;
             const long plane = rows * points;
-            return summed(at, x, y, z, [&](int i, int j) { return four(corner + i * plane + j * points); });
+            return summed(spot, [&](int i, int j) { return four(corner + i * plane + j * points); });
         }
-        return summed(at, x, y, z, [&](int i, int j) {
+        return summed(spot, [&](int i, int j) {
             const T* const row = field + (x.points[i] * rows + y.points[j]) * points;
             return Four{row[z.points[0]], row[z.points[1]], row[z.points[2]], row[z.points[3]]};
         });
     }
+    Slope operator()(const Point& at) const { return (*this)(spot(at)); }
 
 private:
-    struct Weights {
-        Four value, slope;
-    };
-
-    [[gnu::always_inline]] inline const Cell<T>& cell(int axis, double at) const {
-        return axes[axis].cells.data()[axes[axis].cell_at(at)];
-    }
-
     [[gnu::always_inline]] inline static Weights weights(const Cell<T>& cell, double at) {
         const T t = T((at - cell.begin) * cell.per_length);
         const Four one = four(cell.weight[1]), two = four(cell.weight[2]), three = four(cell.weight[3]);
@@ -73,9 +86,8 @@ private:
     }
 
     template <class Read>
-    [[gnu::always_inline]] inline static Slope summed(const Point& at, const Cell<T>& cx, const Cell<T>& cy,
-                                                      const Cell<T>& cz, const Read& read) {
-        const Weights x = weights(cx, at[0]), y = weights(cy, at[1]), z = weights(cz, at[2]);
+    [[gnu::always_inline]] inline static Slope summed(const Spot& spot, const Read& read) {
+        const auto& [x, y, z] = spot.weights;
         Four whole{}, by_x{}, by_y{};
         for (int i = 0; i < 4; ++i) {
             Four sum{}, slope{};
@@ -89,8 +101,8 @@ private:
             by_y += x.value[i] * slope;
         }
         return {total(whole * z.value),
-                {sum(by_x * z.value) * cx.per_length, sum(by_y * z.value) * cy.per_length,
-                 sum(whole * z.slope) * cz.per_length}};
+                {sum(by_x * z.value) * spot.cells[0]->per_length, sum(by_y * z.value) * spot.cells[1]->per_length,
+                 sum(whole * z.slope) * spot.cells[2]->per_length}};
     }
 
     static Four four(const T* from) {

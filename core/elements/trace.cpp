@@ -67,15 +67,22 @@ std::vector<double> thresholds_of(const Lattice& lattice, const T* field, double
 
 enum : std::uint8_t { idle, asked, done };
 
-// The team's own points beside those whose label has changed are asked next, unless they were before.
+// The team's own points beside those whose label has changed are asked next, unless they were before. Several threads may
+// ask one point: each writes the same.
 void ask_beside(const Lattice& lattice, const Team& team, const std::vector<long>& changed,
                 const Numbers<std::uint8_t>& wanted) {
-    for (const long p : changed)
-        for (int d = 0; d < directions; ++d) {
-            Site to;
-            if (!is_face(d) || !lattice.neighbour(lattice.place(p), step_of(d), to)) continue;
-            if (to.index >= team.first && to.index < team.last && wanted[to.index] == idle) wanted[to.index] = asked;
+    in_chunks(long(changed.size()), batch, team.threads, [&](long first, long last) {
+        for (long m = first; m < last; ++m) {
+            const Place at = lattice.place(changed[m]);
+            for (int d = 0; d < directions; ++d) {
+                Site to;
+                if (!is_face(d) || !lattice.neighbour(at, step_of(d), to)) continue;
+                if (to.index < team.first || to.index >= team.last) continue;
+                const std::atomic_ref state(wanted[to.index]);
+                if (state.load(std::memory_order_relaxed) == idle) state.store(asked, std::memory_order_relaxed);
+            }
         }
+    });
 }
 
 }  // namespace
@@ -115,9 +122,11 @@ Numbers<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes
             for (long m = 0; m < own; ++m) {
                 if (ends[m] == unknown || ends[m] == labels[points[m]]) continue;
                 found[points[m]] = ends[m];
+                if (effort.all) continue;  // no point is left to be asked
                 changed[(first - team.first) / effort.chunk].push_back(points[m]);
             }
         });
+        if (effort.all) break;
         std::vector<long> all;
         for (const auto& part : changed) all.insert(all.end(), part.begin(), part.end());
         all = team.all(all);

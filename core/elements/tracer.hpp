@@ -36,7 +36,7 @@ template <class T, class Trail = NoTrail>
 class Tracer {
 public:
     explicit Tracer(const Task<T>& task) : task(task), interpolant(task.axes, task.field), captures(task) {
-        for (const bool periodic : task.lattice.periodic) closed = closed && periodic;
+        for (int d = 0; d < directions; ++d) beside[d] = task.lattice.index(step_of(d));
     }
 
     void follow(const long* points, long count, Label* ends, Trail* trails = nullptr) const {
@@ -76,6 +76,7 @@ private:
 
     struct Line {
         long number, index;
+        Place from;  // of the point
         int attempt, steps;
         bool critical;                     // starts at a critical point
         double allowed, shortest, length;  // of steps: error over length, length, length of the next
@@ -84,15 +85,19 @@ private:
         // of the step in hand: the unit vectors of its stages, the place and slope of the latest one, whether all is well
         std::array<Point, 4> k;
         Point to;
+        typename Interpolant<T>::Spot spot;
+        unsigned walls;
         Slope slope;
+        double steep;
         bool good;
         [[no_unique_address]] Trail trail;
     };
 
     void begin(Line& line) const {
         line.attempt = 0;
+        line.from = task.lattice.place(line.index);
         start(line);
-        line.critical = line.walk.steep < degenerate * largest_difference(line.index);
+        line.critical = line.walk.steep < degenerate * largest_difference(line.index, line.from);
         if (line.critical) again(line);
     }
     // Anew from a place beside the point, by random numbers of the point.
@@ -101,7 +106,7 @@ private:
         start(line);
     }
     void start(Line& line) const {
-        const Place at = task.lattice.place(line.index);
+        const Place& at = line.from;
         for (int axis = 0; axis < 3; ++axis) line.walk.at[axis] = task.axes[axis].position[at[axis]];
         line.walk.image = {};
         line.trail.clear();
@@ -141,31 +146,52 @@ private:
     // with a shorter length for the next attempt, where the error over the length is too large, the value does not rise,
     // or the gradient changes too much.
     void stages(Line* lines, long active) const {
-        const auto each = [&](const auto& work) {
-            for (long m = 0; m < active; ++m)
-                if (lines[m].good) work(lines[m]);
-        };
         for (long m = 0; m < active; ++m) {
             Line& line = lines[m];
             for (int a = 0; a < 3; ++a) line.k[0][a] = line.walk.gradient[a] / line.walk.steep;
             line.good = true;
         }
-        each([&](Line& line) { evaluate(line, {0.5}, 1); });
-        each([&](Line& line) { evaluate(line, {0.0, 0.75}, 2); });
-        each([&](Line& line) { evaluate(line, {2.0 / 9, 1.0 / 3, 4.0 / 9}, 3); });
+        stage<1>(lines, active);
+        stage<2>(lines, active);
+        stage<3>(lines, active);
         for (long m = 0; m < active; ++m) conclude(lines[m]);
     }
 
-    // A stage at the end of these shares of the vectors so far.
-    [[gnu::always_inline]] inline void evaluate(Line& line, const Point& shares, int stage) const {
+    // All lines through one part of a stage, then through the next, so that the processor has several in hand.
+    template <int number>
+    [[gnu::always_inline]] inline void stage(Line* lines, long active) const {
+        const auto each = [&](const auto& work) {
+            for (long m = 0; m < active; ++m)
+                if (lines[m].good) work(lines[m]);
+        };
+        each([&](Line& line) { advance<number>(line); });
+        each([&](Line& line) { line.slope = interpolant(line.spot); });
+        each([&](Line& line) { turn(line, number); });
+    }
+
+    // To the end of these shares of the vectors so far.
+    template <int stage>
+    [[gnu::always_inline]] inline void advance(Line& line) const {
+        constexpr Point shares = stage == 1   ? Point{0.5, 0, 0}
+                                 : stage == 2 ? Point{0, 0.75, 0}
+                                              : Point{2.0 / 9, 1.0 / 3, 4.0 / 9};
+#pragma GCC unroll 3
         for (int a = 0; a < 3; ++a) {
             double along = shares[stage - 1] * line.k[stage - 1][a];
-            for (int m = stage - 2; m >= 0; --m)
-                if (shares[m] != 0) along += shares[m] * line.k[m][a];
+            if constexpr (stage == 3) {
+                along += shares[1] * line.k[1][a];
+                along += shares[0] * line.k[0][a];
+            }
             line.to[a] = line.walk.at[a] + line.length * along;
         }
-        line.slope = slope(line.to);
-        const double steep = line.slope.steepness(), scale = 1 / steep, begin = line.walk.steep;
+        Point at = line.to;
+        line.walls = inside(at);
+        line.spot = interpolant.spot(at);
+    }
+    // Into the direction of the gradient there.
+    [[gnu::always_inline]] inline void turn(Line& line, int stage) const {
+        upwards(line.slope, line.walls);
+        const double steep = line.steep = line.slope.steepness(), scale = 1 / steep, begin = line.walk.steep;
         for (int a = 0; a < 3; ++a) line.k[stage][a] = line.slope.gradient[a] * scale;
         line.good = steep >= least_share * begin && steep <= most_share * begin;
     }
@@ -186,7 +212,9 @@ private:
         }
         line.walk.at = line.to;
         wrap(line.walk);
-        measure(line.walk, line.slope);
+        line.walk.value = line.slope.value;
+        line.walk.gradient = line.slope.gradient;
+        line.walk.steep = line.steep;
         line.trail.advance(line.length);
         line.length = std::min(longest, line.length * std::clamp(change, 0.3, 2.0));
         ++line.steps;
@@ -194,9 +222,12 @@ private:
         line.end = captured(line.walk);
     }
 
-    // Of the field upwards, of its negative downwards. Across the end of the box nothing leads outwards.
-    [[gnu::always_inline]] inline Slope slope(Point at) const {
-        bool low[3] = {}, high[3] = {};
+    // Ends of the box at a place, along axes that are not periodic: bits 2 a and 2 a + 1.
+    using Walls = unsigned;
+
+    // Moves a place into the box.
+    [[gnu::always_inline]] inline Walls inside(Point& at) const {
+        Walls walls = 0;
         for (int a = 0; a < 3; ++a) {
             const double length = task.axes[a].length;
             if (at[a] > 0 && at[a] < length) continue;
@@ -204,17 +235,25 @@ private:
                 at[a] -= length * std::floor(at[a] / length);
                 if (!(at[a] < length)) at[a] = 0;
             } else {
-                low[a] = at[a] <= 0, high[a] = at[a] >= length;
+                walls |= Walls(at[a] <= 0) << (2 * a) | Walls(at[a] >= length) << (2 * a + 1);
                 at[a] = std::clamp(at[a], 0.0, length);
             }
         }
-        Slope found = interpolant(at);
+        return walls;
+    }
+    // Of the field upwards, of its negative downwards. Across the end of the box nothing leads outwards.
+    [[gnu::always_inline]] inline void upwards(Slope& found, Walls walls) const {
         found.value *= task.sign;
         for (int a = 0; a < 3; ++a) {
             double& part = found.gradient[a];
             part *= task.sign;
-            if (!closed && ((low[a] && part < 0) || (high[a] && part > 0))) part = 0;
+            if (walls && (((walls >> (2 * a) & 1) && part < 0) || ((walls >> (2 * a + 1) & 1) && part > 0))) part = 0;
         }
+    }
+    Slope slope(Point at) const {
+        const Walls walls = inside(at);
+        Slope found = interpolant(at);
+        upwards(found, walls);
         return found;
     }
 
@@ -244,9 +283,15 @@ private:
         }
     }
 
-    double largest_difference(long index) const {
-        const Place at = task.lattice.place(index);
+    double largest_difference(long index, const Place& at) const {
         double most = 0.0;
+        bool inner = true;
+        for (int axis = 0; axis < 3; ++axis) inner = inner && at[axis] > 0 && at[axis] + 1 < task.lattice.n[axis];
+        if (inner) {
+            const double own = task.field[index];
+            for (const long far : beside) most = std::max(most, std::abs(double(task.field[index + far]) - own));
+            return most;
+        }
         for (int d = 0; d < directions; ++d) {
             Site to;
             if (task.lattice.neighbour(at, step_of(d), to))
@@ -294,7 +339,7 @@ private:
     const Task<T>& task;
     Interpolant<T> interpolant;
     Captures<T> captures;
-    bool closed = true;
+    std::array<long, directions> beside;  // from a point whose neighbours all lie in the box
 };
 
 }  // namespace nearfield::elements

@@ -51,6 +51,7 @@ class Wish:
     scratch: Path | None = None
     chunk: int = CHUNK
     arc_length: str | None = None
+    element: str | None = None
 
 
 def find_elements(wish: Wish, as_json: bool) -> int:
@@ -90,6 +91,8 @@ def tell(wish: Wish, found: Elements, given: Given, keeper: Keeper, as_json: boo
             answer["lines_that_end_elsewhere"] = lines.attrs["lines_that_end_elsewhere"]
     if wish.plots is not None:
         answer["plots"] = [str(path) for path in draw(found, wish.plots)]
+        if wish.element is not None:
+            answer["plots"].append(str(page_of_element(found, wish.element, wish.plots)))
     answer |= {
         "field": facts["source"],
         "shape": found.labels.shape,
@@ -118,6 +121,8 @@ def refuse_unused(wish: Wish) -> None:
         raise ModelError(f"--arc-length {wish.arc_length}: the lengths are written to the file of --output; name it")
     if wish.arc_length is not None:
         lines_of(wish.arc_length)
+    if wish.element is not None and wish.plots is None:
+        raise ModelError(f"--element {wish.element}: its page is written into the folder of --plots; name one")
     if wish.along is not None and wish.trajectories is None:
         raise ModelError(f"--along {wish.along}: fields are interpolated along --trajectories; say how many")
     if wish.along is not None and ":" not in wish.field:
@@ -185,6 +190,14 @@ def draw(found: Elements, folder: Path) -> list[Path]:
     except OSError as error:
         raise ModelError(f"{folder}: plots cannot be written there ({error}); choose another folder") from None
     return files
+
+
+def page_of_element(found: Elements, element: str, folder: Path) -> Path:
+    """Write the page of one element into a folder. Error: there is no such element, it cannot be written."""
+    from nearfield.report.element_page import chosen, show_element
+
+    number = chosen(found, element)
+    return show_element(found, number, folder / f"element-{number}.html")
 
 
 def spacings(given: str | None, field: str) -> Sequence[float | np.ndarray] | None:

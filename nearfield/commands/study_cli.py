@@ -119,6 +119,7 @@ PERSISTENCE = (
 TRAJECTORIES = "Keep the gradient lines through so many points, drawn at random, in the file of --output."
 ALONG = "Data sets of the field's own file, interpolated along these lines."
 ELEMENTS_PLOTS = "Folder for pictures: slice, hot_spots, joint_density, conditional_difference, length_density (.png)."
+ELEMENT = "Page in three dimensions of this element, into the folder of --plots: largest, longest, or its number."
 SCHEDULE = "Blocks to threads: local (a NUMA node's own first), dynamic or static, to compare; the same answer."
 ROOM = "Memory to use, as 8GB; left out, what is free. Fields that need more are analysed in files."
 SCRATCH = "Folder of a disk for these files, some 20 bytes a point; left out, that of --output."
@@ -140,6 +141,7 @@ def elements(
     output: Annotated[Path | None, Option("--output", help=ELEMENTS_FILE)] = None,
     persistence: Annotated[str | None, Option("--persistence", metavar="VALUE|PERCENT%", help=PERSISTENCE)] = None,
     plots: Annotated[Path | None, Option("--plots", help=ELEMENTS_PLOTS)] = None,
+    element: Annotated[str | None, Option("--element", metavar="WHICH", help=ELEMENT)] = None,
     trajectories: Annotated[int | None, Option("--trajectories", metavar="POINTS", help=TRAJECTORIES)] = None,
     along: Annotated[str | None, Option("--along", metavar="NAME,NAME", help=ALONG)] = None,
     arc_length: Annotated[str | None, Option("--arc-length", metavar="LINES|all", help=ARCS)] = None,
@@ -155,6 +157,6 @@ def elements(
     from nearfield.machine.schedule import scheduled
 
     given = field, spacing, periodic, method, quantity, at, persistence, output, plots, trajectories, along, threads
-    wish = Wish(*given, memory, scratch, chunk, arc_length)
+    wish = Wish(*given, memory, scratch, chunk, arc_length, element)
     with scheduled(schedule):
         return find_elements(wish, as_json)

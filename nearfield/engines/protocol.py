@@ -86,6 +86,13 @@ class Message(Protocol):
     def unpack(self) -> None: ...
 
 
+@runtime_checkable
+class Taking(Message, Protocol):
+    """A message that can take the states of another one without its buffer: `take` says whether it did."""
+
+    def take(self, other: Message) -> bool: ...
+
+
 class AxisSamples(Protocol):
     """Samples of the whole run that a rank holds along one axis, in the order of its engine."""
 

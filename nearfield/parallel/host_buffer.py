@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.engines.protocol import Face, Halves, LocalEngine, Message, Tables
+from nearfield.engines.protocol import Face, Halves, LocalEngine, Message, Tables, Taking
 from nearfield.entry.triples import triple
 from nearfield.parallel.halo_sizes import needed
 from nearfield.parallel.part import PlanPart, held_box, parted_rings
@@ -131,6 +131,8 @@ class Layers:
         here = self.message(faces)
 
         def copy() -> None:
+            if isinstance(here, Taking) and here.take(there):
+                return
             there.pack()
             np.copyto(here.buffer, there.buffer)
             here.unpack()
@@ -188,10 +190,13 @@ class HostBuffers:
     """The buffers of a rank, on a thread of their own on these processors.
 
     `message` packs what neighbours need from them once `done` is true; `receive` and `connect` say what they get.
+    `name`: of what they do, in a timeline.
     """
 
-    def __init__(self, layers: Sequence[Layers], processors: Sequence[int], timeline: Timeline | None) -> None:
-        self._layers, self._timeline = layers, timeline
+    def __init__(
+        self, layers: Sequence[Layers], processors: Sequence[int], timeline: Timeline | None, name: str
+    ) -> None:
+        self._layers, self._timeline, self._name = layers, timeline, name
         self._thread = ThreadPoolExecutor(1, "host buffer", initializer=confine, initargs=(processors,))
         self._steps: Future[None] = Future()
         self._new = True  # a block of steps has begun, and nothing was taken yet
@@ -248,7 +253,7 @@ class HostBuffers:
         for each in self._layers:
             each.run(first, last)
         if self._timeline:
-            self._timeline.add("host buffer", begun, "buffer", (first, last))
+            self._timeline.add(self._name, begun, "buffer", (first, last))
 
     @property
     def done(self) -> bool:

@@ -7,6 +7,7 @@ recorded.py.
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from itertools import pairwise
@@ -64,7 +65,7 @@ class RankEngine:
         self.part = PlanPart(plan, self.boxes[ranks.rank], held[ranks.rank])
         here = {"domains": domains_here(arrangement, self.part), "own": self.part.own_here}
         self.local, self._halves = engine_for(engine, self.part.plan, **here, **options)
-        buffers = {"host-buffer": host, "split": None if self._halves.divides else engine}.get(overlap)
+        buffers = {"host-buffer": host, "split": None if self._halves.divides else urgent(engine)}.get(overlap)
         self._buffers = self._host_buffers(buffers, options.get("placement")) if buffers else None
         self._marches = Marches(plan.waves, plan.dtype)  # rank 0's
         self._recorded = RankRecorders(plan, ranks, self.part, self.boxes)
@@ -91,7 +92,8 @@ class RankEngine:
         used = {processor for thread in placement.processors for processor in thread} if placement else set[int]()
         hosts, taken = self.ranks.hosts, self.ranks.everywhere(used)
         here = set[int]().union(*(each for host, each in zip(hosts, taken) if host == hosts[self.ranks.rank]))
-        return HostBuffers(layers, sorted({*bound().processors} - here or used), self.timeline)
+        name = "host buffer" if self.overlap == "host-buffer" else "faces"
+        return HostBuffers(layers, sorted({*bound().processors} - here or used), self.timeline, name)
 
     def _channel(self, late: bool) -> Channel:
         some = [each for each in self._exchanges if each.late == late]
@@ -330,6 +332,11 @@ class RankEngine:
 
     def recordings(self) -> list[Recording] | None:
         return self._recorded.joined(self.local.recordings() or [])
+
+
+def urgent(engine: str | Make) -> Make:
+    """What makes engines whose kernels a card makes before those of others."""
+    return functools.partial(ENGINES[engine] if isinstance(engine, str) else engine, urgent=True)
 
 
 def engine_for(make: str | Make, plan: Plan, **options: Any) -> tuple[LocalEngine, Halves]:

@@ -42,8 +42,9 @@ class Parallel:
 
     What is None is chosen. `overlap`: "split" makes cut faces first, so that messages travel under the rest;
     "host-buffer" has a thread of its own make them a second time, while all else is made in one piece; "none" waits for
-    them at once; "blocking" lets one pair of ranks talk after the other. "auto" is "split" among CPUs, where a buffer
-    takes a core from the rest (`nearfield.predict.overlap` has the model). No bit of a result depends on it.
+    them at once; "blocking" lets one pair of ranks talk after the other. "auto" is "split": by the model of
+    `nearfield.predict.overlap` no machine that is probed is faster by another one, a buffer being a strict one. No bit
+    of a result depends on it.
     `patience`: seconds (1 or more) without a sign of life after which a rank counts as lost, and the run ends.
     `timeline`: note what each rank does in a block of steps (`RunOptions.trace`).
     `speeds`: ranks own boxes by their speeds, "2,1" one a rank, or "measure": each is timed for a second before the

@@ -1,4 +1,5 @@
-"""Dissipation elements of a run's fields in its report: files that `nearfield elements --output` left beside it."""
+"""Dissipation elements of a run's fields in its report: files that `nearfield elements --output` left beside it, and
+statistics that monitors kept over time."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from nearfield.dissipation.storing import open_elements, source_of
 from nearfield.entry.errors import ModelError
 from nearfield.pictures import style
+from nearfield.pictures.curves import MOST_CURVES, draw_signals
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,3 +52,26 @@ def element_figure(path: Path, source: str) -> Figure:
     found.plot.conditional_difference(ax=panels[3])
     title = f"{len(found):,} elements, {len(found.maxima):,} maxima, {len(found.minima):,} minima"
     return style.headline(figure, title, f"{source.rpartition('/')[2]}; {found.method}")
+
+
+@style.styled
+def statistics_figure(result: Result) -> Figure | None:
+    """Numbers of extrema and mean lengths over time, of the first excitation's monitors; None without any."""
+    if not result.excitations:
+        return None
+    excitation = result.excitation()
+    monitors = excitation.record.monitors.items()
+    names = [name for name, monitor in monitors if monitor.kind == "elements" and excitation[name].sizes["time"]]
+    if not names:
+        return None
+    shown = {name: excitation[name] for name in names[: MOST_CURVES // 2]}
+    figure = style.blank(8.0, 5.2)
+    counts, lengths = figure.subplots(2, 1, sharex=True)
+    extrema = {f"{name}, {what}": told[what] for name, told in shown.items() for what in ("maxima", "minima")}
+    draw_signals(extrema, counts, label="Number")
+    counts.set_xlabel("")
+    draw_signals({name: told.mean_length for name, told in shown.items()}, lengths, label="Mean length")
+    note = f"excitation {excitation.name}  ·  " + "; ".join(
+        f"{name}: {told.attrs.get('quantity', '')}, {told.sizes['time']} times" for name, told in shown.items()
+    )
+    return style.headline(figure, "Dissipation elements over time", note)

@@ -129,6 +129,7 @@ def _picture(name: str, heading: str, draw: Callable[[], Figure | None], vector:
 
 def _recipes(result: Result, simulation: Model | None, rings: Sequence[Ringing]) -> Iterator[Recipe]:
     """Name, heading, how it is drawn, and whether it goes into the page as lines (else as an image)."""
+    from nearfield.report.element_section import statistics_figure
     from nearfield.report.fields import field_figure
     from nearfield.report.plots import cross_section_figure, far_field_figure, return_loss
     from nearfield.report.signals import energy_decay, flux_spectra, port_signals, recorded_signals, signal_spectra
@@ -153,6 +154,7 @@ def _recipes(result: Result, simulation: Model | None, rings: Sequence[Ringing])
     for number, each in enumerate(rings):
         heading = "Resonances" if len(rings) == 1 else f"Resonances, {each.probe}"
         yield numbered("resonances", number), heading, partial(resonance_figure, result, each), True
+    yield "element-statistics", "Dissipation elements over time", partial(statistics_figure, result), True
     yield "flux", "Power through surfaces", partial(flux_spectra, result), True
     yield "energy", "Energy decay", partial(energy_decay, result), True
     yield "timeline", "Ranks in a block of steps", partial(timeline_figure, result), True

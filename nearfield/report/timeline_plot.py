@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from nearfield.results import Result
 
 COLOURS = dict(zip(("faces", "behind the faces", "interior", "pack", "unpack"), style.COLOURS))
-COLOURS |= {"wait": style.RULE, "halos": style.FAINT}
+COLOURS |= {"send": style.COLOURS[3], "copy": style.COLOURS[4], "host buffer": style.COLOURS[0]}
+COLOURS |= {"wait": style.RULE, "wait for the buffer": style.RULE, "halos": style.FAINT}
+PLACES = {"compute": "its threads", "messages": "its messages", "buffer": "its edges, made apart"}  # by track
 MILLISECOND = 1e-3
-BAR = 0.36  # of the room of a rank, for each of its two tracks
+BARS = 0.72  # of the room of a rank, for all its tracks
 
 
 @style.styled
@@ -25,15 +27,20 @@ def timeline_figure(result: Result) -> Figure | None:
         return None
     spans = [(rank, *span) for rank, own in enumerate(ranks) for span in own]
     start = min(begin for _, _, begin, *_ in spans)
-    figure, axes = style.chart(8.0, 2.2 + 0.7 * len(ranks))
-    for name, color in COLOURS.items():
+    tracks = [track for track in PLACES if any(span[4] == track for span in spans)]
+    names = [name for name in COLOURS if any(span[1] == name for span in spans)]
+    figure, axes = style.chart(8.0, 2.2 + 0.35 * len(tracks) * len(ranks))
+    bar = BARS / len(tracks)
+    for name in names:
         for rank, _, begin, end, track, _ in (span for span in spans if span[1] == name):
-            low = rank + (BAR / 2 if track == "messages" else -BAR / 2)
-            axes.barh(low, (end - begin) / MILLISECOND, BAR, (begin - start) / MILLISECOND, color=color, linewidth=0)
-        axes.barh(0, 0, 0, 0, color=color, label=name)
+            place = rank + bar * (tracks.index(track) - (len(tracks) - 1) / 2)
+            left = (begin - start) / MILLISECOND
+            axes.barh(place, (end - begin) / MILLISECOND, bar, left, color=COLOURS[name], linewidth=0)
+        axes.barh(0, 0, 0, 0, color=COLOURS[name], label=name)
     axes.set_yticks(range(len(ranks)), [f"rank {rank}" for rank in range(len(ranks))])
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
     style.name_axes(axes, "Time (ms)", "")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(COLOURS), fontsize=8.5)
-    return style.headline(figure, "What ranks do in a block of steps", "above: the rank's threads; below: its messages")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(7, len(names)), fontsize=8.5)
+    downwards = "; below that: ".join(PLACES[track] for track in tracks)
+    return style.headline(figure, "What ranks do in a block of steps", f"topmost of a rank: {downwards}")

@@ -25,10 +25,15 @@ def part(name: str) -> str:
 
 def page_of(model: Model, results: dict[str, Any] | None = None) -> str:
     """The page as text, with `results` on the model (`nearfield.report.on_model`). Error: the model has no grid."""
-    scene = json.dumps(scene_of(model) | {"results": results}, ensure_ascii=False, separators=(",", ":"))
+    return page_of_scene(scene_of(model) | {"results": results})
+
+
+def page_of_scene(scene: dict[str, Any]) -> str:
+    """The page as text of a scene as `scene_of` makes it."""
+    data = json.dumps(scene, ensure_ascii=False, separators=(",", ":"))
     licence = part("vendor/LICENSE-three.txt").replace("*/", "")
-    inner = {"scene": scene.replace("</", "<\\/"), "licence": licence, "viewer": part("viewer.js")}
-    inner["results"] = part("results.js") if results else ""
+    inner = {"scene": data.replace("</", "<\\/"), "licence": licence, "viewer": part("viewer.js")}
+    inner["results"] = part("results.js") if scene.get("results") else ""
     inner["three"] = part("vendor/three.min.js").replace("</script", "<\\/script")
     return re.sub(f"@({'|'.join(inner)})@", lambda found: inner[found.group(1)], part("page.html"))
 

@@ -72,6 +72,7 @@ def scene_of(model: Model) -> dict[str, Any]:
         "title": model.title,
         "size": SIZE,
         "metres_a_unit": frame.metres,
+        "metric": True,
         "problem": problem,
         "facts": facts_of(model, grid, check),
         "warnings": list(check.warnings) if check else [],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -124,24 +124,34 @@ def voxels(shape: Any) -> Surface:
     step = 1
     while True:
         inside = mask[::step, ::step, ::step]
-        faces = [np.argwhere(np.diff(inside.astype(np.int8), axis=axis)) for axis in range(3)]
-        if sum(map(len, faces)) <= MOST_FACES:
+        if sum(np.count_nonzero(np.diff(inside, axis=axis)) for axis in range(3)) <= MOST_FACES:
             break
         step += 1
     spacing, origin = step * np.array(shape.spacing), np.array(shape.lower) - 2 * np.array(shape.spacing)
+    edges = [start + size * np.arange(count + 1) for start, size, count in zip(origin, spacing, inside.shape)]
+    return block_faces(inside, edges)
+
+
+def block_faces(inside: np.ndarray, edges: Sequence[np.ndarray]) -> Surface:
+    """The faces between the blocks of a lattice that are `inside` and the others, outward; the outermost are outside.
+
+    `edges`: of the blocks along each axis, one more than blocks.
+    """
     parts = []
-    for axis, places in enumerate(faces):
+    for axis in range(3):
+        places = np.argwhere(np.diff(inside.astype(np.int8), axis=axis))
         u, v = (axis + 1) % 3, (axis + 2) % 3
-        base = places.astype(float)
-        base[:, axis] += 1.0
-        quad = np.zeros((4, 3))
-        quad[[1, 2], u], quad[[2, 3], v] = 1.0, 1.0
-        corners = (base[:, None, :] + quad) * spacing + origin
+        base = places.copy()
+        base[:, axis] += 1
+        quad = np.zeros((4, 3), dtype=np.int64)
+        quad[[1, 2], u], quad[[2, 3], v] = 1, 1
+        numbers = (base[:, None, :] + quad).reshape(-1, 3)
+        corners = np.column_stack([line[number] for line, number in zip(edges, numbers.T)])
         first = 4 * np.arange(len(places))[:, None]
         leaves = inside[tuple(places.T)][:, None]  # the body is below the face, which then looks up
         up = np.concatenate([first + np.array(half) for half in ((0, 1, 2), (0, 2, 3))])
         down = np.concatenate([first + np.array(half) for half in ((0, 2, 1), (0, 3, 2))])
-        parts.append((corners.reshape(-1, 3), np.where(np.tile(leaves, (2, 1)), up, down)))
+        parts.append((corners, np.where(np.tile(leaves, (2, 1)), up, down)))
     return joined(parts)
 
 

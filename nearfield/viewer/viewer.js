@@ -12,6 +12,7 @@
   const AXES = ["x", "y", "z"];
   const PREFIXES = [[1e-9, "nm"], [1e-6, "µm"], [1e-3, "mm"], [1, "m"], [1e3, "km"]];
   const metres = (length) => {
+    if (!scene.metric) return `${+length.toPrecision(4)}`; // in the unit of whoever made the field
     const size = Math.abs(length);
     if (size < 1e-15) return "0 m";
     let found = PREFIXES[0];
@@ -55,7 +56,7 @@
     const shape = new THREE.BufferGeometry();
     shape.setAttribute("position", new THREE.BufferAttribute(unpack(body.corners), 3));
     shape.setIndex(new THREE.BufferAttribute(unpack(body.index), 1));
-    const metal = body.colour === "#A85B2A";
+    const metal = body.opaque || body.colour === "#A85B2A";
     const look = new THREE.MeshStandardMaterial({
       color: body.colour, side: THREE.DoubleSide, flatShading: true, metalness: metal ? 0.1 : 0, roughness: 0.6,
       transparent: !metal, opacity: metal ? 1 : 0.45, depthWrite: metal, clippingPlanes: planes,
@@ -65,7 +66,7 @@
     mesh.renderOrder = metal ? 0 : 1;
     mesh.userData = body;
     groups.bodies.add(mesh);
-    if (body.triangles < MANY) {
+    if (body.triangles < MANY && !body.plain) {
       const line = new THREE.LineBasicMaterial({ color: "#26323d", transparent: true, opacity: 0.55, clippingPlanes: planes });
       mesh.add(new THREE.LineSegments(new THREE.EdgesGeometry(shape, 25), line));
     }
@@ -291,6 +292,13 @@
   document.title = scene.title || "Model";
   $("title").textContent = scene.title || "Untitled model";
   if (scene.problem) { $("problem").textContent = `Would be refused: ${scene.problem}`; $("problem").hidden = false; }
+  // other words, of pages that show no model: by the element's id; options of cuts that have none go
+  for (const [id, text] of Object.entries(scene.words || {})) $(id).textContent = text;
+  if (scene.cuts) {
+    for (const option of [...$("cut-shows").options]) {
+      if (scene.cuts[option.value]) option.textContent = scene.cuts[option.value]; else option.remove();
+    }
+  }
   const boxes = {};
   for (const medium of scene.media) {
     const own = bodies.filter((mesh) => mesh.userData.medium === medium.name);

@@ -88,9 +88,11 @@ static int copy(void* stream, void* to, const void* from, std::size_t bytes, con
 }
 static void* at(Address address) { return reinterpret_cast<void*>(address); }
 CALL cuMemcpyHtoDAsync_v2(Address to, const void* from, std::size_t bytes, void* stream) {
+    ++card().host_copies;
     return card().memory.holds(to, bytes) ? copy(stream, at(to), from, bytes, "to_card", 25e9) : invalid;
 }
 CALL cuMemcpyDtoHAsync_v2(void* to, Address from, std::size_t bytes, void* stream) {
+    ++card().host_copies;
     return card().memory.holds(from, bytes) ? copy(stream, to, at(from), bytes, "to_host", 20e9) : invalid;
 }
 CALL cuMemcpyDtoDAsync_v2(Address to, Address from, std::size_t bytes, void* stream) {
@@ -108,6 +110,12 @@ CALL cuMemsetD8Async(Address to, unsigned char value, std::size_t bytes, void* s
 CALL cuStreamCreate(void** stream, unsigned) {
     streams.push_back(new Stream);
     return *stream = streams.back(), card().error;
+}
+CALL cuCtxGetStreamPriorityRange(int* least, int* greatest) { return *least = 0, *greatest = -5, done; }
+CALL cuStreamCreateWithPriority(void** stream, unsigned flags, int priority) {
+    cuStreamCreate(stream, flags);
+    static_cast<Stream*>(*stream)->priority = priority;
+    return card().error;
 }
 CALL cuStreamDestroy_v2(void* stream) {
     streams.erase(std::find(streams.begin(), streams.end(), stream));
@@ -238,6 +246,11 @@ CALL stand_in_revive() {
     return card().error = 0, card().launches = card().graph_launches = 0, done;
 }
 CALL stand_in_graph_launches() { return int(card().graph_launches); }
+// Streams that are there of a priority.
+CALL stand_in_streams(int priority) {
+    return int(std::count_if(streams.begin(), streams.end(), [=](Stream* each) { return each->priority == priority; }));
+}
+CALL stand_in_host_copies() { return int(card().host_copies); }
 CALL stand_in_launches() { return int(card().launches); }
 // None: nobody is told.
 CALL stand_in_observe(Observer observer) { return card().observer = observer, done; }

@@ -102,9 +102,9 @@ struct Card {
     Memory memory;
     Observer observer = nullptr;
     std::mt19937 chance{7};
-    double clock = 0;  // seconds, of the model
-    long launches = 0, graph_launches = 0;
-    int error = 0;  // once something has failed, all does
+    double clock = 0;                                        // seconds, of the model
+    long launches = 0, graph_launches = 0, host_copies = 0;  // copies to or from the host
+    int error = 0;                                           // once something has failed, all does
 
     // All blocks of a kernel, in any order, with threads forwards or backwards.
     void make(const cuda::Kernel& kernel, unsigned blocks, const std::vector<char>& arguments) {
@@ -173,6 +173,7 @@ struct Stream {
     std::deque<std::function<void()>> waiting;
     std::unique_ptr<Graph> capture;
     long begun = 0, ended = 0;
+    int priority = 0;
     void add(std::function<void()> work) {
         if (capture) {
             std::vector<std::size_t> after;

@@ -11,8 +11,11 @@ from rich_plans import WALLS, rich_plan
 
 import nearfield as nf
 from nearfield.engines import ENGINES
+from nearfield.engines.protocol import Face
+from nearfield.plan.boxes import Box
 
 precisions = pytest.mark.parametrize("precision", ["single", "double"])
+HIGHEST = -5  # priority that the stand-in has; a card says its own
 STAGED = 8 << 20  # bytes that one copy carries, core/cuda/card_device.hpp
 
 
@@ -105,6 +108,50 @@ def test_two_engines_share_a_card(card):
         one.advance(steps)
         two.advance(steps)
     assert_equal(one, two)
+
+
+@precisions
+@pytest.mark.parametrize("device", ["card", "host"])
+def test_states_pass_between_engines_of_a_device_without_the_host(device, precision, request):
+    """The same as through the buffers of both messages; fields alone, and with what the CPML keeps."""
+    card = request.getfixturevalue("card") if device == "card" else None
+    plan = make_plan((9, 8, 17), ((2, "pec"), ("pec", 3), (1, 1)), precision=precision, seed=3)
+    giver, taker, twin = (ENGINES["cuda"](plan) for _ in range(3))
+    plans.randomise((giver,), plan, seed=1)
+    plans.randomise((taker, twin), plan, seed=2)
+    for engine in (giver, taker, twin):
+        engine.advance(3)
+    faces = [Face(Box((0, 0, 0), (3, 8, 17))), Face(Box((5, 2, 0), (6, 7, 17)), frozenset({"Hy", "Hz"}))]
+    there, here, through = (engine.message(faces) for engine in (giver, taker, twin))
+    assert here.take(there)  # views of states were asked for, so that the first one sends both mirrors
+    copies = card.host_copies if card else 0
+    assert here.take(there)
+    assert not card or card.host_copies == copies
+    there.pack()
+    np.copyto(through.buffer, there.buffer)
+    through.unpack()
+    for engine in (taker, twin):
+        engine.refreshed(1)
+        engine.advance(2)
+    assert_equal(taker, twin)
+
+
+def test_states_that_only_the_host_reaches_are_not_taken(card):
+    plan = make_plan((6, 5, 11), precision="single", media="dispersive")
+    messages = [ENGINES["cuda"](plan).message([Face(plan.box)]) for _ in range(2)]
+    assert not messages[0].take(messages[1])
+    on_cpu = ENGINES["cpu"](plan, threads=1).message([Face(plan.box)])
+    assert not messages[0].take(on_cpu)
+
+
+def test_an_urgent_engine_works_on_a_stream_of_the_highest_priority(card):
+    plan = make_plan((6, 5, 11), precision="single")
+    calm, urgent = ENGINES["cuda"](plan), ENGINES["cuda"](plan, urgent=True)
+    assert (card.streams(0), card.streams(HIGHEST)) == (1, 1)
+    plans.randomise((calm, urgent), plan)
+    for engine in (calm, urgent):
+        engine.advance(5)
+    assert_equal(calm, urgent)
 
 
 @pytest.mark.parametrize("launches", [0, 30, 300])

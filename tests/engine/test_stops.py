@@ -52,7 +52,7 @@ def quickly_tabled(rng, plan):
 
 @pytest.fixture
 def interrupted():
-    """A plan, its engine with three steps made and then broken off, and the processors' seconds from the signal to the end."""
+    """A plan, its engine with three steps made and then broken off, and the processors' seconds since the signal."""
     plan = make_plan(CELLS, terms=quickly_tabled)
     engine = CpuEngine(plan, THREADS)
     engine.advance(3)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import random
+from collections.abc import Iterator
 
 import pytest
 
 from nearfield.cli import main
 from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import from_synthetic
-from nearfield.machine.profile import Profile
+from nearfield.machine.profile import Link, Profile
 from nearfield.measure.probe_mpi import fit
 from nearfield.parallel.weights import Weights
 from nearfield.predict.overlap import HIDING, METHODS, SHIPPED, OverlapNode, load_node, overlap, probed_node
@@ -185,3 +187,32 @@ def test_a_file_with_other_entries_is_refused(tmp_path):
 def test_the_sweep_of_a_file_without_ratios_surrounds_the_thresholds():
     shown = [row["r"] for row in overlap(paper(ratios=()))["fig5"]]
     assert shown == sorted(shown) and shown[0] < 243 and shown[-1] > 2 * 304 and 360.0 in shown
+
+
+def cards_and_cores(count: int) -> Iterator[OverlapNode]:
+    """Nodes as probes of any machine make them: devices no slower than a quarter of a host's core, links of all kinds.
+
+    A host buffer is two layers at either face.
+    """
+    draw = random.Random(19)
+    for _ in range(count):
+        host = 10 ** draw.uniform(7, 9.5)
+        link, transfer = (
+            Link(latency=10 ** draw.uniform(-7, -3), bandwidth=10 ** draw.uniform(7, 11)) for _ in range(2)
+        )
+        yield OverlapNode(
+            device=host * 10 ** draw.uniform(-0.6, 3),
+            host=host,
+            message=link,
+            transfer=draw.choice([transfer, None]),
+            cells=(draw.randint(1, 2000), draw.randint(1, 2000), draw.randint(1, 2000)),
+            buffer_layers=4,
+        )
+
+
+def test_auto_is_split_because_no_machine_that_is_probed_is_faster_by_another_method():
+    """A buffer whose copies wait for kernels and messages, as the product's do, never wins; nor does hiding nothing."""
+    for node in cards_and_cores(500):
+        split = node.step("split", node.ratio)
+        assert split <= node.step("host_buffer_strict", node.ratio) * (1 + 1e-12), node
+        assert node.ratio < 1 or split <= node.step("none", node.ratio) * (1 + 1e-12), node

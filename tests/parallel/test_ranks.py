@@ -15,9 +15,12 @@ from checkpointed import awaited
 from plans import draws
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+import nearfield as nf
 from benchmarks.marked_ranks import MARK, MODEL, STEPS, processes, ranks, waited
 from nearfield.cli import main
 from nearfield.parallel.launch import command, launcher
+from nearfield.parallel.timeline import TRACKS
+from nearfield.report.timeline_plot import timeline_figure
 
 pytest.importorskip("mpi4py")
 HERE = Path(__file__).parent
@@ -234,6 +237,21 @@ def test_a_trace_shows_every_ranks_computation_and_messages_in_one_time(long_mod
         assert own[0][0] < 0.5 * lasted < own[-1][1]
         assert all(end <= begin + 1e-3 for (_, end), (begin, _) in pairwise(own))
     assert "Ranks in a block of steps" in (tmp_path / "o" / "report.html").read_text()
+
+
+def test_a_trace_shows_what_a_host_buffer_makes_and_the_report_draws_it(long_model, tmp_path):
+    file, model = tmp_path / "trace.json", tmp_path / "short.toml"
+    model.write_text(long_model.read_text().replace(str(STEPS), "60"))
+    line = [sys.executable, "-m", "nearfield", "run", str(model), "--ranks", "2", "--threads", "1"]
+    line += ["--overlap", "host-buffer", "--output", str(tmp_path / "o"), "--trace", str(file), "--no-report"]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    spans = [event for event in json.loads(file.read_text())["traceEvents"] if event["ph"] == "X"]
+    made = {(event["pid"], event["tid"]) for event in spans if event["name"] == "host buffer"}
+    assert made == {(0, TRACKS.index("buffer")), (1, TRACKS.index("buffer"))}
+    figure = timeline_figure(nf.open_result(tmp_path / "o"))
+    drawn = {text.get_text() for text in figure.axes[0].get_legend().get_texts()}
+    assert drawn == {event["name"] for event in spans} and {"copy", "wait for the buffer", "send"} <= drawn
 
 
 def test_a_trace_of_one_rank_is_refused(long_model, tmp_path, capsys):

@@ -26,7 +26,7 @@ class Device(Protocol):
     @property
     def name(self) -> str: ...
     def facts(self) -> dict[str, Any]: ...
-    def opened(self, threads: int) -> Any: ...
+    def opened(self, threads: int, urgent: bool = False) -> Any: ...
     def free_memory(self) -> int | None: ...
 
 
@@ -40,8 +40,8 @@ class MakeBelieve:
     def facts(self) -> dict[str, Any]:
         return {}
 
-    def opened(self, threads: int) -> Any:
-        """The core's device. `threads`: of the processor."""
+    def opened(self, threads: int, urgent: bool = False) -> Any:
+        """The core's device. `threads`: of the processor. It makes one thing after the other, urgent or not."""
         return core().devices.HostDevice(self.order, threads)
 
     def free_memory(self) -> None:
@@ -72,11 +72,15 @@ class UsableCard:
             "nvrtc": dotted(self.compiler.version),
         }
 
-    def opened(self, threads: int) -> Any:
-        """The core's device, with its kernels loaded. Error: the driver refuses, or the card is full."""
+    def opened(self, threads: int, urgent: bool = False) -> Any:
+        """The core's device, with its kernels loaded; `urgent`: on a stream of the highest priority.
+
+        Error: the driver refuses, or the card is full.
+        """
         devices = core().devices
         try:
-            return devices.CardDevice(self.driver.path, self.card.number, cubins(self.compiler, self.card.target))
+            kernels = cubins(self.compiler, self.card.target)
+            return devices.CardDevice(self.driver.path, self.card.number, kernels, urgent)
         except devices.CardError as error:
             raise ModelError(f"the card {self.name} cannot be used: {error}; {OTHERWISE}") from None
 

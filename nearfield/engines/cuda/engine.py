@@ -59,7 +59,8 @@ class CudaEngine(StoredEngine):
     """The `cuda` engine: kernels over the whole plan, a half step at a time, on the device that `device()` gives.
 
     `threads`: of the processor, for the make-believe device; 1 where it is left out. Tiles, domains and placement are
-    the CPU's, and none changes anything here. `own`: the part of the plan's box that is not a halo. Every step is made
+    the CPU's, and none changes anything here. `own`: the part of the plan's box that is not a halo. `urgent`: a card
+    makes its kernels before those of other engines that wait for room on it. Every step is made
     in all that the engine holds, halos that are no longer valid too: what is wrong in them never gets as far as the own
     box before other ranks' states replace it. States are those of the host's mirror: what is written there is sent
     before the next step, and a view holds what stood when it was asked for. Errors: there is no device, or it is full;
@@ -69,13 +70,19 @@ class CudaEngine(StoredEngine):
     launches, divides = True, False
 
     def __init__(
-        self, plan: Plan, threads: int | None = None, *_: object, own: Box | None = None, **options: object
+        self,
+        plan: Plan,
+        threads: int | None = None,
+        *_: object,
+        own: Box | None = None,
+        urgent: bool = False,
+        **options: object,
     ) -> None:
         self.device, self.own, self.threads = device(), own or plan.box, int(threads or 1)
         axes, modules = plan.storage_axes, core()
         passes = refuse_narrow_without(plan) or passes_wished()
         kind = modules.Card32 if plan.dtype is np.float32 else modules.Card64
-        self._opened = self.device.opened(self.threads)
+        self._opened = self.device.opened(self.threads, urgent)
         try:
             made = kind(
                 Turn(axes).place(plan.active),
@@ -159,7 +166,7 @@ class CudaEngine(StoredEngine):
         if self.plan.storage != "full":
             raise ModelError('storage "16-bit" is for one rank: halos travel as wide as the precision')
         with self._failing():
-            return DeviceMessage(self, faces, self._core)
+            return DeviceMessage(self, faces, self._core, self.device, self._failing)
 
     # ---- what asks the card between blocks of steps
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.engines.protocol import Face
+from nearfield.engines.protocol import Face, Message
 from nearfield.engines.stored.psi import psi_in
 from nearfield.plan.boxes import Box
 
@@ -83,17 +83,34 @@ class StateMessage:
 class DeviceMessage(StateMessage):
     """The same bytes of an engine whose states lie on a device: fields and psi are gathered and scattered there."""
 
-    def __init__(self, engine: StoredEngine, faces: Sequence[Face], core: Any) -> None:
+    def __init__(
+        self, engine: StoredEngine, faces: Sequence[Face], core: Any, device: Any, failing: Callable[[], Any]
+    ) -> None:
         super().__init__(engine, faces)
-        mirrors = core.mirrors()
+        self._device, self._failing, mirrors = device, failing, core.mirrors()
         found = [places(view, mirrors) for view, _ in self._fields]
         self._core, self._number = core, core.add_message(np.concatenate([np.zeros(0, np.int64), *found]))
 
     def _pack_fields(self) -> None:
-        self._core.pack(self._number, self._row)
+        with self._failing():
+            self._core.pack(self._number, self._row)
 
     def _unpack_fields(self) -> None:
-        self._core.unpack(self._number, self._row)
+        with self._failing():
+            self._core.unpack(self._number, self._row)
+
+    def take(self, other: Message) -> bool:
+        """Take the states that another engine's message would pack, where both lie on one device.
+
+        False: nothing was taken. Poles and circuits pass through the host.
+        """
+        if not isinstance(other, DeviceMessage) or self._device != other._device:
+            return False
+        if any(each._poles or len(each._circuits) for each in (self, other)):
+            return False
+        with self._failing():
+            self._core.take(self._number, other._core, other._number)
+        return True
 
 
 def places(view: np.ndarray, arrays: Sequence[tuple[int, int]]) -> np.ndarray:
