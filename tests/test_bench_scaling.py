@@ -140,7 +140,9 @@ def test_the_table_of_points_keeps_its_contract(rounds, chosen, capsys, tmp_path
     assert [(p["case"], p["bind"], p["ranks"], p["threads"]) for p in found["points"]] == [
         (case, "node", count, 1) for case in chosen.split(",") for count in ranks
     ]
+    nodes = len(this_machine().numa)
     for point in found["points"]:
+        assert point["locality_share"] == 1.0 if nodes == 1 else point["locality_share"] is not None
         assert len(point["rates"]) == rounds and point["lowest"] <= point["mcells_per_second"] <= point["highest"]
         assert point["predicted_over_measured"] * point["mcells_per_second"] == pytest.approx(
             point["predicted_mcells_per_second"]
@@ -186,6 +188,15 @@ def test_memory_policies_and_hosts_are_swept_with_the_bindings():
         for memory in ("first-touch", "off")
     ]
     assert "--memory off" in " ".join(found[1].arguments())
+
+
+def test_the_share_of_local_pages_is_that_of_the_worst_rank():
+    def placed(*shares: float | None) -> list[dict]:
+        return [{"memory": {"locality_share": share}} for share in shares]
+
+    assert (
+        bench_scaling.lowest_share(placed(0.97, 0.5)) == 0.5 and bench_scaling.lowest_share(placed(1.0, None)) is None
+    )
 
 
 def test_ranks_are_started_on_every_host(monkeypatch, tmp_path):

@@ -29,6 +29,7 @@ namespace {
 using Shared = std::shared_ptr<Segment>;
 using Bytes = nb::ndarray<nb::numpy, unsigned char, nb::ndim<1>>;
 using Constant = nb::ndarray<nb::numpy, const unsigned char, nb::ndim<1>>;
+using Checksums = nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<1>, nb::c_contig>;
 using Clock = std::chrono::steady_clock;
 
 constexpr Nanoseconds slice = std::chrono::milliseconds(100);  // between two looks at signals, and at who lives
@@ -218,6 +219,15 @@ void bind_stream(nb::module_& m) {
     m.def("remove", &Segment::remove, "path"_a);
     m.def("crc32c", [](Constant data) { return crc32c(data.data(), data.size()); }, "data"_a);
     m.def("crc32c_by_table", [](Constant data) { return crc32c_by_table(data.data(), data.size()); }, "data"_a);
+    m.def(
+        "crc32c_pieces",
+        [](Constant data, std::size_t piece, Checksums found) {
+            if (piece == 0 || piece % 8 || (data.size() + piece - 1) / piece != found.size())
+                throw std::invalid_argument("a piece is a multiple of 8 bytes, and each has one checksum");
+            const nb::gil_scoped_release release;
+            crc32c_pieces(data.data(), data.size(), piece, found.data());
+        },
+        "data"_a, "piece"_a, "found"_a.noconvert());
     m.def(
         "copy_past_caches",
         [](Bytes to, Constant from) {

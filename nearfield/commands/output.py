@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nearfield.commands.console import console
+from nearfield.commands.scaling import hosts_in
 from nearfield.commands.tables import columns, counts, names, save
 from nearfield.entry.errors import ModelError
 from nearfield.formats.sizes import readable as amount
@@ -38,6 +39,7 @@ class Request:
     seconds: float | None = None
     fields: str | None = None
     full: bool = False
+    hosts: Path | None = None
 
     def sweep(self) -> Sweep:
         """The sweep. Errors: `ModelError`."""
@@ -52,13 +54,14 @@ class Request:
             self.rounds,
             seconds,
             self.fields or (FIELDS[1] if self.full else FIELDS[0]),
+            tuple(hosts_in(self.hosts)),
         )
 
 
 def measure_output(request: Request, folder: Path, plot: Path | None, as_json: bool) -> int:
     """Run the sweep, keep its fits, print the tables, draw the figures."""
     if started() > 1:
-        raise ModelError("bench output starts the ranks itself; call it without a launcher")
+        raise ModelError("bench output starts the ranks itself; call it without a launcher, over hosts with --hosts")
     sweep = request.sweep()
     with console(as_json) as out:
         count = sum(len(sweep.cases(domains)) for domains in set(sweep.domains))
@@ -212,12 +215,13 @@ def buffers(rows: Sequence[dict[str, Any]]) -> list[str]:
 
     def alike(row: dict[str, Any]) -> bool:
         same = all(row[key] == whole[key] for key in ("size", "domains"))
-        return same and row["mode"] == SERVER and row["format"] == "hdf5"
+        return same and row["mode"] != WHOLE and row["format"] == "hdf5"
 
     def cost(row: dict[str, Any]) -> str:
         return f"{amount(row['buffer_bytes'])}, {row['output']['mean']:.3f} s"
 
-    beside = "".join(f"; ring, {row['codec']}: {cost(row)}" for row in rows if alike(row))
+    rings = sorted(filter(alike, rows), key=lambda row: row["codec"] != whole["codec"])  # the same file first
+    beside = "".join(f"; ring, {row['codec']}: {cost(row)}" for row in rings)
     return [f"{whole['size']}^3 x {whole['domains']}: whole record in memory: {cost(whole)}{beside}"]
 
 

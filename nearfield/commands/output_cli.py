@@ -15,6 +15,7 @@ CODECS = "Of hdf5: none, zlib, zstd, lz4, bitshuffle, with a level as zstd:3; le
 MODES = "server (one file), file-per-domain; left out, both; whole: in memory until the end of the run."
 SECONDS = "For all; larger sizes are left out where they would take longer. Left out, 240; with --full, no limit."
 FIELDS = "filled: waves everywhere; early: the first ten steps, mostly zeros. Left out, filled; with --full, early."
+HOSTS = "File with a host's name on each line: domains are spread over them, evenly; --output must be on a shared disk."
 FULL = "The whole published sweep: 30 to 190, 1 to 8 domains."
 Folder = Annotated[Path, Option("--output", help=WHERE)]
 
@@ -29,6 +30,7 @@ def bench_output(
     rounds: options.Rounds = 3,
     seconds: Annotated[float | None, Option(min=1, help=SECONDS)] = None,
     fields: Annotated[str | None, Option(help=FIELDS)] = None,
+    hosts: Annotated[Path | None, Option(help=HOSTS)] = None,
     full: Annotated[bool, Option("--full", help=FULL)] = False,
     output: Folder = Path("."),
     plot: Annotated[Path | None, Option(help="Draw the figures too, into this folder.")] = None,
@@ -37,7 +39,7 @@ def bench_output(
     """Time ten steps recorded at every point, in each format and mode; keep the fits for `advise-output`."""
     from nearfield.commands.output import Request, measure_output
 
-    request = Request(sizes, domains, formats, codecs, modes, rounds, seconds, fields, full)
+    request = Request(sizes, domains, formats, codecs, modes, rounds, seconds, fields, full, hosts)
     return measure_output(request, output, plot, as_json)
 
 

@@ -40,7 +40,7 @@ class Request:
 def measure_scaling(request: Request, plot: Path | None, as_json: bool) -> int:
     """Run all points in turn, print the table, draw it; 1 where runs of one case end in different fields."""
     if started() > 1:
-        raise ModelError("bench scaling starts the ranks itself; call it without a launcher")
+        raise ModelError("bench scaling starts the ranks itself; call it without a launcher, over hosts with --hosts")
     if plot is not None and plot.suffix.lower() != ".png":
         raise ModelError(f"--plot {plot}: pictures are PNG; give a name that ends in .png")
     hardware, profile = this_machine(), load_profile(request.profile)
@@ -94,7 +94,8 @@ def hosts_in(path: Path | None) -> list[str]:
     return flat
 
 
-RATES = ("Mcells/s", "lowest", "highest", "minutes", "predicted", "predicted / measured")
+RATIO = "predicted_over_measured"
+RATES = ("Mcells/s", "lowest", "highest", "minutes", "predicted", "predicted / measured", "local pages")
 HEADS = ("case", "hosts", "bind", "memory", "ranks x threads", "boxes", "halo", *RATES)
 
 
@@ -103,8 +104,8 @@ def line(point: dict) -> tuple[str, ...]:
     where = (point["case"], str(point["hosts"]), point["bind"], point["memory"])
     how = (*where, f"{point['ranks']} x {point['threads']}")
     if "refused" in point:
-        return (*how, *["-"] * 7, "refused")
-    predicted, ratio = point["predicted_mcells_per_second"], point["predicted_over_measured"]
+        return (*how, *["-"] * 8, "refused")
+    predicted, ratio, local = (point[name] for name in ("predicted_mcells_per_second", RATIO, "locality_share"))
     return (
         *how,
         times(point["rank_arrangement"]),
@@ -113,6 +114,7 @@ def line(point: dict) -> tuple[str, ...]:
         f"{point['minutes']:.3g}",
         f"{predicted:.0f}" if predicted else "-",
         f"{ratio:.2f}" if ratio else "-",
+        f"{local:.0%}" if local is not None else "unknown",
     )
 
 

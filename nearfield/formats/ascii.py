@@ -5,9 +5,10 @@
     # committed: 3
     # {the description as JSON}
     # x (m)   y (m)   z (m)   Ex (V/m) ...
-    # step 20, time 3.8e-11 s
+    # step 20, time 3.8e-11 s, crc32 0a1b2c3d 4e5f6071
     0.000000000e+00 ...
 
+The checksums (CRC-32) are of the words before them, and of all lines of the points; that of the description is in it.
 z varies fastest, then y. All lines of a kind have one length, so sizes are known in advance and snapshots are found
 without reading. Nine digits give a single precision number back to the last bit, seventeen a double one.
 """
@@ -15,16 +16,20 @@ without reading. Nine digits give a single precision number back to the last bit
 from __future__ import annotations
 
 import math
+import zlib
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.formats.checked_pieces import sealed, unsealed
 from nearfield.formats.description import Block, FieldDescription
 from nearfield.formats.files import RUNNING, FixedFieldFile, FixedLayout
 
 FIRST = b"# nearfield fields 1\n"
 STATUS_BYTES, COMMITTED_BYTES, MOMENT_BYTES = 200, 20, 120
+CRC = ", crc32 "
 NUMBERS = {"half": (12, 4), "single": (16, 8), "double": (25, 16)}  # width with a blank, digits after the point
 COORDINATES = {"half": "single", "single": "single", "double": "double"}
 
@@ -56,7 +61,7 @@ def header(description: FieldDescription) -> bytes:
     titles = "".join(f"{name} (m)".rjust(coordinate) for name in "xyz")
     titles += "".join(f"{name} ({item.units})".rjust(value) for name, item in description.components.items())
     columns = "#" + titles.removeprefix(" ")
-    return FIRST + status_line(RUNNING) + committed_line(0) + f"# {description.to_json()}\n{columns}\n".encode()
+    return FIRST + status_line(RUNNING) + committed_line(0) + f"# {sealed(description.to_json())}\n{columns}\n".encode()
 
 
 def status_line(status: str) -> bytes:
@@ -69,16 +74,29 @@ def committed_line(count: int) -> bytes:
     return b"# committed: " + str(count).encode().ljust(COMMITTED_BYTES) + b"\n"
 
 
-def moment_line(_: FieldDescription, step: int, times: dict[str, float]) -> bytes:
-    """The line before a snapshot's points."""
+class Moment(NamedTuple):
+    """The line before a snapshot's points; `checksum` is that of the points, None in files of earlier versions."""
+
+    step: int
+    times: dict[str, float]
+    checksum: int | None = None
+
+
+def moment_line(step: int, times: dict[str, float], checksum: int) -> bytes:
+    """The line of these, with a checksum of its own."""
     text = f"# step {step}" + "".join(f", {dim} {time!r} s" for dim, time in times.items())
-    return text.encode().ljust(MOMENT_BYTES - 1) + b"\n"
+    line = f"{text}{CRC}{zlib.crc32(text.encode()):08x} {checksum:08x}"
+    return line.encode().ljust(MOMENT_BYTES - 1) + b"\n"
 
 
-def read_moment(line: bytes) -> tuple[int, dict[str, float]]:
-    """Step and times from that line."""
-    step, *times = line.decode().removeprefix("# step ").split(", ")
-    return int(step), {dim: float(time) for dim, time, _ in map(str.split, times)}
+def read_moment(line: bytes) -> Moment:
+    """What that line says. Error: `ValueError`, it was changed."""
+    text, _, checksums = line.decode().partition(CRC)
+    step, *times = text.removeprefix("# step ").split(", ")
+    own, *points = (int(word, 16) for word in checksums.split() or ("0",))
+    if points and own != zlib.crc32(text.encode()):
+        raise ValueError("the checksum of a step and its time differs")
+    return Moment(int(step), {dim: float(time) for dim, time, _ in map(str.split, times)}, *points)
 
 
 def read_header(path: Path) -> tuple[FieldDescription, int, str, int]:
@@ -92,7 +110,7 @@ def read_header(path: Path) -> tuple[FieldDescription, int, str, int]:
         count = int(committed)
         if count < 0:
             raise ValueError(f"{count} snapshots")
-        return FieldDescription.from_json(lines[3][2:].decode()), count, status, sum(map(len, lines))
+        return FieldDescription.from_json(unsealed(lines[3][2:].decode())), count, status, sum(map(len, lines))
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
         raise ModelError(f"{path} cannot be read as an ASCII field file ({error}); give one of Nearfield") from error
 
@@ -119,9 +137,7 @@ def table_text(description: FieldDescription, plane: int, values: list[np.ndarra
 
 
 COMMITTED_AT = len(FIRST) + len(status_line(""))
-LAYOUT = FixedLayout(
-    header, read_header, snapshot_bytes, moment_line, status_line, len(FIRST), committed_line, COMMITTED_AT
-)
+LAYOUT = FixedLayout(header, read_header, snapshot_bytes, status_line, len(FIRST), committed_line, COMMITTED_AT)
 
 
 class AsciiFieldFile(FixedFieldFile):
@@ -131,6 +147,7 @@ class AsciiFieldFile(FixedFieldFile):
 
     def __init__(self, path: str | Path, description: FieldDescription, keep: int | None = None) -> None:
         self._unfinished: dict[int, dict[str, np.ndarray]] = {}
+        self._found: dict[int, int] = {}  # checksums of whole snapshots
         super().__init__(path, description, keep)
 
     def _put(self, block: Block) -> None:
@@ -144,8 +161,12 @@ class AsciiFieldFile(FixedFieldFile):
     def _finish(self, snapshot: int) -> None:
         fields = self._unfinished.pop(snapshot)
         planes = zip(*(fields[name] for name in self.description.components))
-        place = self._place(snapshot) + MOMENT_BYTES
+        place, checksum = self._place(snapshot) + MOMENT_BYTES, 0
         for plane, values in enumerate(planes):
             text = table_text(self.description, plane, list(values))
             self._file.stream_at(place, text)
-            place += len(text)
+            place, checksum = place + len(text), zlib.crc32(text, checksum)
+        self._found[snapshot] = checksum
+
+    def _write_moment(self, number: int, step: int, times: dict[str, float]) -> None:
+        self._file.write_at(self._place(number), moment_line(step, times, self._found.pop(number)))

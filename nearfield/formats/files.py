@@ -21,7 +21,7 @@ from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.formats.claimed import ClaimedFile
 from nearfield.formats.description import Block, FieldDescription, Tally
 
-RUNNING, COMPLETE = "running", "complete"
+RUNNING, COMPLETE, INTERRUPTED = "running", "complete", "interrupted: "
 BROKEN_OFF = "the run was broken off"
 FIELDS_VERSION = 1
 Moment = tuple[int, dict[str, float]]  # step, and time (s) along each time axis
@@ -174,7 +174,6 @@ class FixedLayout(NamedTuple):
     header: Callable[[FieldDescription], bytes]  # of a file without snapshots
     read_header: Callable[[Path], tuple[FieldDescription, int, str, int]]  # with committed snapshots, status, length
     snapshot_bytes: Callable[[FieldDescription], int]
-    moment: Callable[[FieldDescription, int, dict[str, float]], bytes]  # step and times, with which a snapshot begins
     status: Callable[[str], bytes]
     status_at: int
     committed: Callable[[int], bytes]
@@ -208,8 +207,12 @@ class FixedFieldFile(FieldFile):
 
     def _commit(self, moments: dict[int, Moment]) -> None:
         for number, (step, times) in moments.items():
-            self._file.write_at(self._place(number), self.layout.moment(self.description, step, times))
+            self._write_moment(number, step, times)
         self._file.write_at(self.layout.committed_at, self.layout.committed(max(moments) + 1))
+
+    @abstractmethod
+    def _write_moment(self, number: int, step: int, times: dict[str, float]) -> None:
+        """Write step and times, with which a snapshot begins, and its checksums."""
 
     def _end(self, status: str) -> None:
         self._file.truncate(self._place(self.committed))
@@ -218,7 +221,7 @@ class FixedFieldFile(FieldFile):
 
 def interrupted(reason: str) -> str:
     """The status of a file that ended early."""
-    return f"interrupted: {' '.join(reason.split())[:150]}"
+    return f"{INTERRUPTED}{' '.join(reason.split())[:150]}"
 
 
 def refuse_other_fields(path: Path, stored: FieldDescription, given: FieldDescription) -> None:

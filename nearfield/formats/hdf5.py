@@ -6,6 +6,7 @@ Layout (fields_version 1):
     /description             what was planned, as JSON text
     /step                    steps of the committed snapshots: its length is their number
     /time, /time_half        their times (s); H lies half a step later
+    /checksums               of steps, times and samples (hdf5_checks.py)
     /x, /x_half, ...         coordinates (m)
     /Ex, ...                 (time, x, y, z), each dim with its scale; with format vtkhdf (time, z, y, x)
     /VTKHDF                  format vtkhdf on even spacing: what ParaView reads
@@ -28,10 +29,13 @@ import numpy as np
 
 import nearfield
 from nearfield.entry.triples import Triple, triple
+from nearfield.formats.binary import moment_bytes
+from nearfield.formats.checked_pieces import checksum_of
 from nearfield.formats.committed import CommittedFile
 from nearfield.formats.description import Block, FieldDescription
 from nearfield.formats.direct import PAGE, PART
 from nearfield.formats.files import FIELDS_VERSION, RUNNING, FieldFile, Moment, refuse_other_fields, too_short
+from nearfield.formats.hdf5_checks import CHECKSUMS, columns_of, write_table, write_text
 from nearfield.formats.paraview import write_vtkhdf_group, write_xdmf
 from nearfield.formats.pieced import box_at
 from nearfield.plan.boxes import Box
@@ -55,6 +59,7 @@ class Hdf5FieldFile(FieldFile):
         self._pool = ThreadPoolExecutor(threads) if threads > 1 and not description.is_plain else None
         self._h5: Any = None  # the open h5py.File
         self._partial: dict[tuple[str, int, Triple], tuple[np.ndarray, list[int]]] = {}  # chunks, and samples missing
+        self._rows: dict[int, np.ndarray] = {}  # checksums of the snapshots that are not committed
         super().__init__(path, description, keep)
 
     def _create(self) -> None:
@@ -85,7 +90,8 @@ class Hdf5FieldFile(FieldFile):
         self._h5 = h5py.File(self._raw, "r+", **EXTENDED, **(ALIGNED if self.description.is_plain else {}))
 
     def _ready(self) -> None:
-        """Compressors of the chunks, and the objects whose headers are written last."""
+        """Compressors of the chunks, columns of checksums, and the objects whose headers are written last."""
+        self._columns = columns_of(self._h5, self.description)
         self._compress = {}
         for name in self.description.components:
             pipeline = self._h5[name].id.get_create_plist()
@@ -101,6 +107,9 @@ class Hdf5FieldFile(FieldFile):
         if dataset.shape[0] <= block.snapshot:
             dataset.resize(block.snapshot + 1, 0)
         for index, content in self._contents(block):
+            if self._columns:
+                row = self._rows.setdefault(block.snapshot, np.zeros(self._columns.count, np.uint32))
+                row[self._columns.of(block.component, index)] = self._columns.checksums(content)
             dataset.id.write_direct_chunk((block.snapshot, *index[:: self.description.order]), content)
         self._raw.raise_error()
 
@@ -156,9 +165,18 @@ class Hdf5FieldFile(FieldFile):
         for name, column in columns.items():
             self._h5[name].resize(count, 0)
             self._h5[name][first:] = column
+        if self._columns:
+            self._h5[CHECKSUMS].resize(count, 0)
+            self._h5[CHECKSUMS][first:] = np.stack([self._row(number, *each) for number, each in moments.items()])
         if "VTKHDF" in self._h5:
             self._h5["VTKHDF/Steps"].attrs.modify("NSteps", np.int64(count))
         self._settle()
+
+    def _row(self, number: int, step: int, times: dict[str, float]) -> np.ndarray:
+        """The checksums of a whole snapshot."""
+        row = self._rows.pop(number)
+        row[0] = checksum_of(moment_bytes(self.description, step, times))
+        return row
 
     def _settle(self, parents_first: bool = False) -> None:
         self._h5.flush()
@@ -177,7 +195,8 @@ class Hdf5FieldFile(FieldFile):
 
     def _cut(self, count: int) -> None:
         """Shorten every array along time to `count` snapshots."""
-        for name in (*self.description.components, *self.description.time_dims):
+        checked = [CHECKSUMS] if self._columns else []
+        for name in (*self.description.components, *self.description.time_dims, *checked):
             if self._h5[name].shape[0] > count:
                 self._h5[name].resize(count, 0)
         self._settle()
@@ -227,7 +246,7 @@ def write_heading(file: h5py.File, description: FieldDescription, status: str = 
     file.attrs["fields_version"] = FIELDS_VERSION
     file.attrs["title"] = description.title
     file.attrs["conventions"] = CONVENTIONS
-    file["description"] = description.to_json()
+    write_text(file, "description", description.to_json())
     for dim, line in description.coordinates.items():
         file.create_dataset(dim, data=np.asarray(line, float))
         label(file[dim], "m", [dim])
@@ -264,6 +283,7 @@ def _write_skeleton(file: h5py.File, description: FieldDescription) -> None:
 
     write_heading(file, description)
     write_arrays(file, description, add_moments, add_component)
+    write_table(file, description)
 
 
 def _label_component(file: h5py.File, description: FieldDescription, name: str) -> None:

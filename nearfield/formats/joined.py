@@ -13,6 +13,7 @@ from nearfield.formats.claimed import ClaimedFile
 from nearfield.formats.committed import CommittedFile
 from nearfield.formats.description import FieldDescription
 from nearfield.formats.hdf5 import CREATED, EXTENDED, write_arrays, write_heading
+from nearfield.formats.hdf5_checks import write_text
 from nearfield.formats.pieced import box_at
 
 
@@ -29,7 +30,7 @@ def write_joined(
     h5py.File(raw, "w", **CREATED).close()
     with h5py.File(raw, "r+", **EXTENDED) as joined:
         write_heading(joined, description, status)
-        joined["parts"] = json.dumps(parts)
+        write_text(joined, "parts", json.dumps(parts))
         write_arrays(
             joined, description, add_moments, lambda name: _join_component(joined, description, name, parts, length)
         )

@@ -18,6 +18,7 @@ from typing import Any
 
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.entry.triples import Triple, triple
+from nearfield.formats.checked_pieces import sealed
 from nearfield.formats.claimed import ClaimedFile
 from nearfield.formats.description import Block, FieldDescription
 from nearfield.formats.files import BROKEN_OFF, COMPLETE, RUNNING, FieldFile, interrupted
@@ -206,7 +207,8 @@ def _write_index(
             write_joined(file, description, parts, status, length)
         else:
             data = {"status": status, "parts": parts, "description": json.loads(description.to_json())}
-            file.write_at(0, PARTS_FIRST + b", " + json.dumps(data, indent=1).encode()[1:] + b"\n")
+            text = sealed(PARTS_FIRST.decode() + ", " + json.dumps(data, indent=1)[1:])
+            file.write_at(0, text.encode() + b"\n")
         file.settle()
         file.show()
     except BaseException as error:

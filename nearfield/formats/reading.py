@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import time
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,12 +15,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.hdf5_checksums import damaged
 from nearfield.entry.untrusted_file import open_ordinary
 from nearfield.formats import ascii as text_format
 from nearfield.formats import binary
+from nearfield.formats.checked_pieces import unsealed
 from nearfield.formats.claimed import is_being_written
 from nearfield.formats.description import FieldDescription
-from nearfield.formats.files import FIELDS_VERSION, RUNNING
+from nearfield.formats.files import COMPLETE, FIELDS_VERSION, INTERRUPTED, RUNNING
+from nearfield.formats.hdf5_checks import verified_text, verify_moments, verify_samples
 from nearfield.formats.pieced import box_at
 from nearfield.formats.untrusted import parts_of, refuse_other_sources, refuse_short, refusing
 from nearfield.records.records import PARTS, Variable, Variables
@@ -130,7 +134,7 @@ def stored_fields(path: str | Path) -> StoredFields:
 def read_index(path: Path) -> tuple[FieldDescription, list[dict[str, Any]], str]:
     """Description, parts and status of a JSON file that joins binary or text parts."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(unsealed(path.read_text(encoding="utf-8")))
         description = FieldDescription.from_json(json.dumps(data["description"]))
         return description, parts_of(data["parts"], description), str(data["status"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -191,30 +195,58 @@ def _read_hdf5(path: Path) -> StoredFields:
     description, status, steps, times = _from_hdf5(path, lambda file: _head(path, file))
 
     def read(name: str, key: Key) -> np.ndarray:
-        values = _from_hdf5(path, lambda file: file[name][(key[0], *key[1:][:: description.order])])
+        values = _from_hdf5(path, lambda file: _verified_samples(path, file, description, name, key))
         axes, first = list(range(np.ndim(values))), 0 if is_number(key[0]) else 1
         return np.transpose(values, axes[:first] + axes[first:][:: description.order])
 
     return _stored(path, description, status, steps, times, read)
 
 
+def _verified_samples(path: Path, file: Any, description: FieldDescription, name: str, key: Key) -> np.ndarray:
+    """Samples of a component, in the order of the file. Error, `ModelError`: they are not those that were written."""
+    shape = description.components[name].shape
+    wanted = [np.atleast_1d(np.arange(n)[part]) for n, part in zip((file[name].shape[0], *shape), key)]
+    verify_samples(file, description, name, wanted)
+    for part in _parts_in(file) or ():
+        if name in part["boxes"]:
+            offset, extent = part["boxes"][name]
+            inside = [each - first for each, first in zip(wanted[1:], offset)]
+            mine = [each[(0 <= each) & (each < n)] for each, n in zip(inside, extent)]
+            own = description.part(part["boxes"])
+            _from_hdf5(
+                path.parent / part["file"],
+                lambda one: verify_samples(one, own, name, [wanted[0], *mine]),  # noqa: B023
+            )
+    return file[name][(key[0], *key[1:][:: description.order])]
+
+
 def _parts_in(file: Any) -> list[dict[str, Any]] | None:
     """The parts that an HDF5 file joins; None: it joins none."""
     if "parts" not in file:
         return None
-    return parts_of(json.loads(file["parts"].asstr()[()]), FieldDescription.from_json(file["description"].asstr()[()]))
+    return parts_of(json.loads(verified_text(file, "parts")), _description_in(file))
+
+
+def _description_in(file: Any) -> FieldDescription:
+    return FieldDescription.from_json(verified_text(file, "description"))
 
 
 def _head(path: Path, file: Any) -> tuple[FieldDescription, str, np.ndarray, dict[str, np.ndarray]]:
     if int(file.attrs.get("fields_version", 0)) != FIELDS_VERSION:
         raise ModelError(f"{path} is not a field file of version {FIELDS_VERSION}; give one that Nearfield wrote")
-    description = FieldDescription.from_json(file["description"].asstr()[()])
-    count, parts = len(file["step"]), _parts_in(file)
+    description, parts, status = _description_in(file), _parts_in(file), str(file.attrs["status"])
     refuse_other_sources(file, description, parts)
-    if parts is not None:  # one may be shorter than another
-        count = min(len(stored_fields(path.parent / part["file"]).steps) for part in parts)
-    times = {dim: file[dim][:count] for dim in description.time_dims}
-    return description, str(file.attrs["status"]), file["step"][:count], times
+    if parts is not None:
+        return description, status, *_moments_of([stored_fields(path.parent / part["file"]) for part in parts])
+    steps, times = file["step"][:], {dim: file[dim][: len(file["step"])] for dim in description.time_dims}
+    verify_moments(file, steps, list(times.values()))
+    return description, status, steps, times
+
+
+def _moments_of(parts: list[StoredFields]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Steps and times that all parts have: one may be shorter than another."""
+    count = min(len(part.steps) for part in parts)
+    return parts[0].steps[:count], {dim: values[:count] for part in parts for dim, values in part.times.items()}
 
 
 def _from_hdf5(path: Path, read: Callable[[Any], T], attempts: int = 10) -> T:
@@ -227,10 +259,10 @@ def _from_hdf5(path: Path, read: Callable[[Any], T], attempts: int = 10) -> T:
     try:
         with h5py.File(path, "r") as file:
             return read(file)
-    except ModelError:
-        raise
     except Exception as error:  # a damaged file makes h5py raise every kind
         if not (written and attempts > 1):
+            if isinstance(error, ModelError):
+                raise
             raise ModelError(
                 f"{path} cannot be read ({error}); if it is a field file with codec zstd, lz4 or bitshuffle, install "
                 'hdf5plugin (pip install "nearfield[codecs]")'
@@ -240,31 +272,41 @@ def _from_hdf5(path: Path, read: Callable[[Any], T], attempts: int = 10) -> T:
 
 
 def _read_binary(path: Path) -> StoredFields:
-    description, count, status, begin = binary.read_header(path)
-    record = binary.record_type(description)
-    refuse_short(path, begin + count * record.itemsize)
+    description, count, status, begin, version = binary.read_any_header(path)
+    record = binary.record_type(description, version)
+    refuse_short(path, begin + count * record.itemsize, exactly=status == COMPLETE)
     table = np.memmap(path, record, "r", begin, (count,)) if count else np.zeros(0, record)
     times = {dim: np.array(table[dim]) for dim in description.time_dims}
     steps = np.array(table["step"])
-    return _stored(path, description, status, steps, times, lambda name, key: np.asarray(table[name][key]))
+    binary.verify_moments(path, description, table)
+
+    def read(name: str, key: Key) -> np.ndarray:
+        wanted = [np.atleast_1d(np.arange(n)[part]) for n, part in zip(table[name].shape, key)]
+        binary.verify_samples(path, description, table, name, wanted)
+        return np.asarray(table[name][key])
+
+    return _stored(path, description, status, steps, times, read)
 
 
 def _read_ascii(path: Path) -> StoredFields:
     description, count, status, begin = text_format.read_header(path)
-    size, moments = text_format.snapshot_bytes(description), []
-    refuse_short(path, begin + count * size)
+    size, moments = text_format.snapshot_bytes(description), list[text_format.Moment]()
+    refuse_short(path, begin + count * size, exactly=status == COMPLETE)
     with path.open("rb") as file:
         for number in range(count):
             file.seek(begin + number * size)
             moments.append(text_format.read_moment(file.read(text_format.MOMENT_BYTES)))
-    steps = np.array([step for step, _ in moments], np.int64)
-    times = {dim: np.array([each[dim] for _, each in moments], float) for dim in description.time_dims}
+    steps = np.array([each.step for each in moments], np.int64)
+    times = {dim: np.array([each.times[dim] for each in moments], float) for dim in description.time_dims}
     names, shape = list(description.components), description.first.shape
 
     def snapshot(number: int, name: str) -> np.ndarray:
         with path.open("rb") as file:
             file.seek(begin + number * size + text_format.MOMENT_BYTES)
-            numbers = np.array(file.read(size - text_format.MOMENT_BYTES).split(), description.dtype)
+            text, known = file.read(size - text_format.MOMENT_BYTES), moments[number].checksum
+        if known is not None and known != zlib.crc32(text):
+            raise damaged(str(path), f"snapshot {number}")
+        numbers = np.array(text.split(), description.dtype)
         return numbers.reshape(-1, 3 + len(names))[:, 3 + names.index(name)].reshape(shape)
 
     def read(name: str, key: Key) -> np.ndarray:
@@ -279,11 +321,10 @@ def _read_ascii(path: Path) -> StoredFields:
 def _read_parts(path: Path) -> StoredFields:
     description, parts, status = read_index(path)
     stored = [stored_fields(path.parent / part["file"]) for part in parts]
-    count = min(len(part.steps) for part in stored)
-    times = {dim: values[:count] for part in stored for dim, values in part.times.items()}
+    steps, times = _moments_of(stored)
 
     def read(name: str, key: Key) -> np.ndarray:
-        numbers = np.atleast_1d(np.arange(count)[key[0]])
+        numbers = np.atleast_1d(np.arange(len(steps))[key[0]])
         whole = np.empty((len(numbers), *description.components[name].shape), description.dtype)
         for part, fields in zip(parts, stored):
             if name in part["boxes"]:
@@ -292,7 +333,7 @@ def _read_parts(path: Path) -> StoredFields:
                     whole[(row, *box)] = fields.arrays[name][int(number)]
         return whole[(0 if is_number(key[0]) else slice(None), *key[1:])]
 
-    return _stored(path, description, status, stored[0].steps[:count], times, read)
+    return _stored(path, description, status, steps, times, read)
 
 
 def _stored(
@@ -309,6 +350,8 @@ def _stored(
         with refusing(path):
             return read(name, key)
 
+    if status not in (RUNNING, COMPLETE) and not status.startswith(INTERRUPTED):
+        raise damaged(str(path), "its status")
     arrays = {
         name: StoredComponent((len(steps), *item.shape), description.dtype, partial(refusing_read, name))
         for name, item in description.components.items()

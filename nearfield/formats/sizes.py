@@ -22,6 +22,7 @@ from nearfield.formats import binary
 from nearfield.formats.codecs import NO_CODEC
 from nearfield.formats.description import FieldDescription
 from nearfield.formats.direct import PAGE
+from nearfield.formats.hdf5_checks import CHECKSUMS, Columns
 
 COUNTED_CHUNKS = 100_000
 INDEX_HEAD, INDEX_BLOCK = 4, 16  # entries of HDF5's extensible array in its first block, and at least in each other
@@ -90,6 +91,8 @@ def _hdf5_size(description: FieldDescription) -> PredictedSize:
     left = description.snapshots - counted
     if left:
         moments = 8 * (1 + len(description.time_dims)) * (left + 1024)
+        checks = Columns(replace(description, codec=NO_CODEC, bound=None))
+        moments += 4 * checks.count * (left + checks.rows) + INDEX_BYTES * (left // checks.rows + 1)
         size += left * per_snapshot + INDEX_BYTES * (total + 1000) + moments
     if description.codec == NO_CODEC and description.bound is None:
         return PredictedSize(size, not left)
@@ -113,6 +116,9 @@ def _imagined_size(description: FieldDescription) -> int:
                 self._h5[name].resize(count, 0)
                 for first in range(0, count, MOMENTS_CHUNK):
                     self._h5[name][first] = 1
+            self._h5[CHECKSUMS].resize(count, 0)
+            for first in range(0, count, self._h5[CHECKSUMS].chunks[0]):
+                self._h5[CHECKSUMS][first] = 1
             self.tally.complete = self.committed = count
             return sum(self._touch(self._h5[name], count) for name in self.description.components)
 

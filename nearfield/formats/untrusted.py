@@ -55,7 +55,7 @@ def refuse_other_sources(file: Any, description: FieldDescription, parts: list[d
             raise ValueError(f"{name} has the shape {data.shape}, not that of its description")
 
 
-def refuse_short(path: Path, wanted: int) -> None:
-    """Error: the file is shorter than its header says."""
-    if (there := path.stat().st_size) < wanted:
+def refuse_short(path: Path, wanted: int, exactly: bool = False) -> None:
+    """Error: the file is shorter than its header says, or (`exactly`) longer."""
+    if (there := path.stat().st_size) < wanted or (exactly and there > wanted):
         raise ModelError(f"{path} is damaged: it has {there} bytes, its header tells of {wanted}; run its model again")

@@ -157,7 +157,14 @@ def row(point: Point, said: Sequence[dict[str, Any]], hardware: Hardware, profil
     found["minutes"] = statistics.median(each["seconds"] for each in said) / 60
     ratio = predicted / median if predicted else None
     found |= {"predicted_mcells_per_second": predicted, "predicted_over_measured": ratio}
+    found["locality_share"] = lowest_share(said[0]["placement"])
     return found | {name: said[0][name] for name in REPORTED}
+
+
+def lowest_share(placement: Sequence[dict[str, Any]]) -> float | None:
+    """The share of a rank's pages on the node of the thread that updates them, lowest of all ranks; None: unknown."""
+    shares = [each["memory"]["locality_share"] for each in placement]
+    return None if None in shares else min(shares)
 
 
 def cluster_of(point: Point, hardware: Hardware, profile: Profile) -> Cluster:

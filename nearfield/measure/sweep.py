@@ -31,7 +31,7 @@ from nearfield.machine.facts import machine_facts
 from nearfield.machine.topology import topology
 from nearfield.measure.sweep_cases import FIELDS, PER_DOMAIN, SERVER, STEPS, WHOLE, Case
 from nearfield.measure.workers import last_line
-from nearfield.parallel.launch import MOST_RANKS_A_CORE, command, end_with_parent, launcher
+from nearfield.parallel.launch import MOST_RANKS_A_CORE, command, command_on, end_with_parent, launcher
 
 FORMATS = ("ascii", "binary", "hdf5")
 MODES = (SERVER, PER_DOMAIN, WHOLE)
@@ -57,6 +57,7 @@ class Sweep:
     rounds: int = 3
     seconds: float | None = None  # for all; None: as long as it takes
     fields: str = FIELDS[0]
+    hosts: tuple[str, ...] = ()  # none: this machine
 
     def __post_init__(self) -> None:
         kinds = ("format", self.formats, FORMATS), ("mode", self.modes, MODES), ("fields", (self.fields,), FIELDS)
@@ -76,17 +77,30 @@ class Sweep:
             raise ModelError(f"nothing to measure: {given}; {why}")
 
     def cases(self, domains: int) -> list[Case]:
-        """All cases of so many domains, small ones first. One domain has one file in either mode: `server`."""
+        """All cases of so many domains, small ones first. One domain has one file in either mode: `server`.
+
+        With mode `whole`, HDF5 without a codec goes through a ring as well: the same file, to compare.
+        """
         kinds = [(form, "none") for form in self.formats if form != "hdf5"]
         kinds += [("hdf5", str(Codec.parse(codec))) for codec in self.codecs if "hdf5" in self.formats]
+        rings = kinds if ("hdf5", "none") in kinds or WHOLE not in self.modes else [*kinds, ("hdf5", "none")]
+        apart = len(self.hosts_for(domains)) > 1  # every rank then has a file of its own, which is no text
         found = []
         for size in sorted(set(self.sizes)):
             for mode in self.modes:
                 if mode == WHOLE:
                     found += [Case(size, domains, "hdf5", "none", mode, self.fields)] * ("hdf5" in self.formats)
-                elif mode == SERVER or domains > 1:
-                    found += [Case(size, domains, form, codec, mode, self.fields) for form, codec in kinds]
+                elif mode == SERVER and not apart:
+                    found += [Case(size, domains, form, codec, mode, self.fields) for form, codec in rings]
+                elif mode == PER_DOMAIN and domains > 1:
+                    there = [kind for kind in (rings if apart else kinds) if not apart or kind[0] != "ascii"]
+                    found += [Case(size, domains, form, codec, mode, self.fields) for form, codec in there]
         return found
+
+    def hosts_for(self, domains: int) -> tuple[str, ...]:
+        """As many of the hosts as share so many ranks evenly."""
+        most = max((count for count in range(1, len(self.hosts) + 1) if domains % count == 0), default=0)
+        return self.hosts[:most]
 
 
 def installed_codecs() -> tuple[str, ...]:
@@ -120,13 +134,13 @@ def measure(sweep: Sweep, folder: Path, tell: Callable[[str], None]) -> dict[str
             for domains in sorted(set(sweep.domains)):
                 kept = [case for case in sweep.cases(domains) if not made or "compute" in said.get(case, [{}])[0]]
                 until = deadline(sweep, domains, begun) if sweep.seconds and not made else None
-                for line in launched(kept, within, until, mpi):
+                for line in launched(kept, within, until, mpi, sweep.hosts_for(domains)):
                     said.setdefault(Case(**line.pop("case")), []).append(line)
             made, latest = made + 1, time.time() - started
             tell(f"round {made} of {sweep.rounds} done, {time.time() - begun:.0f} s")
     rows = [row(case, each) for case, each in said.items() if "compute" in each[0]]
     return {
-        **{"fields": sweep.fields, "recorded_steps": STEPS, "rounds": made, "mpi": mpi},
+        **{"fields": sweep.fields, "recorded_steps": STEPS, "rounds": made, "mpi": mpi, "hosts": len(sweep.hosts) or 1},
         **{"cases": rows, "left_out": reasons(sweep, said)},
         **{"seconds": time.time() - begun, "folder": str(folder.absolute()), "machine": machine_facts()},
     }
@@ -156,14 +170,18 @@ def deadline(sweep: Sweep, domains: int, begun: float) -> float:
     return time.time() + max(left, 0.0) * share
 
 
-def launched(cases: Sequence[Case], folder: Path, until: float | None, mpi: bool) -> Iterator[dict[str, Any]]:
+def launched(
+    cases: Sequence[Case], folder: Path, until: float | None, mpi: bool, hosts: Sequence[str] = ()
+) -> Iterator[dict[str, Any]]:
     """The lines that a launch prints. Errors: `RunFailed`, it broke down or did not end; `ModelError`, it refuses."""
     if not cases:
         return
     ranks = cases[0].domains if mpi else 1
     request = json.dumps({"cases": [asdict(case) for case in cases], "folder": str(folder), "until": until})
     line, environment = [sys.executable, "-m", MODULE, request], NOTHING
-    if ranks > 1:
+    if hosts:
+        line, environment = command_on(hosts, ranks // len(hosts), [request], launcher(), MODULE)
+    elif ranks > 1:
         line, environment = command(ranks, [request], launcher(), MODULE)
     count = 0
     with tempfile.TemporaryFile("w+") as complaint, start(line, os.environ | environment, complaint) as process:

@@ -62,10 +62,10 @@ def command(
 
 
 def command_on(
-    hosts: Sequence[str], ranks_each: int, arguments: list[str], mpiexec: Path
+    hosts: Sequence[str], ranks_each: int, arguments: list[str], mpiexec: Path, module: str = "nearfield"
 ) -> tuple[list[str], dict[str, str]]:
     """The command that starts so many ranks on each of these hosts, and the environment variables it needs."""
-    own, count = [sys.executable, "-m", "nearfield", *arguments], str(ranks_each * len(hosts))
+    own, count = [sys.executable, "-m", module, *arguments], str(ranks_each * len(hosts))
     if is_open_mpi(mpiexec):
         slots = ",".join(f"{host}:{ranks_each}" for host in hosts)
         return [

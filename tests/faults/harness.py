@@ -33,6 +33,7 @@ from whole_runs import arrays  # noqa: E402
 
 import nearfield as nf  # noqa: E402
 from benchmarks.machine import commit, machine  # noqa: E402
+from nearfield.formats import open_fields  # noqa: E402
 from nearfield.run.checkpoint.folder import checkpoints  # noqa: E402
 
 RECORDED = ROOT / "benchmarks" / "results" / "faults.json"
@@ -192,6 +193,30 @@ def damaged_results(folder: Path, count: int, draw: random.Random) -> Tally:
     return found
 
 
+def damaged_field_files(folder: Path, count: int, draw: random.Random) -> Tally:
+    """Damage a field file of any format anywhere: it is refused, or the damage lies where no number is."""
+    found = Tally("a damaged field file is refused, or every number of it is the one that was written; nothing hangs")
+    for kind, codec in (("hdf5", "none"), ("hdf5", "zlib"), ("binary", "none"), ("ascii", "none")):
+        file = nf.FieldFile(format=kind, codec=codec)
+        cut = nf.Snapshot("cut", (0, 0, 0), (4 * MM,) * 3, every=100, file=file)
+        tiny(**STEPS_OF_TINY).replace(monitors=[cut]).run(output=folder / f"{kind}-{codec}" / "result.h5", threads=1)
+        path = next((folder / f"{kind}-{codec}" / "result-fields").iterdir())
+        whole, wanted = path.read_bytes(), numbers_of(path)
+        for number in range(count):
+            path.write_bytes(flipped(whole, draw))
+            try:
+                found.add(numbers_of(path) == wanted, f"{kind}, {codec}, file {number}")
+            except nf.ModelError:
+                found.add(True, "")
+    return found
+
+
+def numbers_of(path: Path) -> dict[str, bytes]:
+    """Every number of a field file, snapshots by their steps."""
+    fields = open_fields(path)
+    return {str(name): fields[name].values.tobytes() for name in (*fields.data_vars, *fields.coords)}
+
+
 def damaged_checkpoints(folder: Path, count: int, draw: random.Random) -> Tally:
     """Damage the newest checkpoint of a run anywhere, and go on."""
     found = Tally("a damaged checkpoint is named, the one before it used: every number the same")
@@ -253,6 +278,7 @@ TRIALS = {  # of each: how many at scale 1
     ranks: 3,
     stopped: 4,
     damaged_results: 100,
+    damaged_field_files: 25,  # of each of four kinds
     damaged_checkpoints: 20,
     full_disks: 9,
 }

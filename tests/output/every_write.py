@@ -115,7 +115,7 @@ def pass_page_cache() -> None:
     """Take the way of long runs of bytes for short ones."""
     global SHAPE
     SHAPE, direct.LEAST, direct.PART = LARGE, 1, 2 * direct.PAGE
-    hdf5.ALIGNED["alignment_threshold"] = direct.PAGE
+    hdf5.ALIGNED["alignment_threshold"] = 2 * direct.PAGE  # as in use: longer than a heap, which follows its header
 
 
 def main() -> int:

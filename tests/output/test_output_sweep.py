@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from nearfield.cli import main
+from nearfield.commands.output import buffers
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.formats import sizes
 from nearfield.machine.transport import Alone
@@ -174,9 +175,35 @@ def test_the_modes_and_codecs_of_the_sweep_are_those_asked_for():
         Sweep((6,), (1,), modes=("file-per-domain",))
 
 
+def test_a_record_kept_in_memory_is_measured_beside_a_ring_with_the_same_file():
+    kinds = [(case.codec, case.mode) for case in Sweep((6,), (1,), ("hdf5",), modes=("server", "whole")).cases(1)]
+    assert kinds == [("zlib:1", "server"), ("none", "server"), ("none", "whole")]
+
+    def row(codec: str, mode: str, seconds: float) -> dict:
+        size = {"size": 6, "domains": 1, "raw_bytes": 10**6, "buffer_bytes": 10**6}
+        return size | {"format": "hdf5", "codec": codec, "mode": mode, "output": {"mean": seconds}}
+
+    said = buffers([row("zlib:1", "server", 3.0), row("none", "server", 2.0), row("none", "whole", 4.0)])[0]
+    assert said.index("ring, none: 1 MB, 2.000 s") < said.index("ring, zlib:1: 1 MB, 3.000 s")
+
+
+def test_over_hosts_domains_are_spread_evenly_and_each_has_its_file():
+    sweep = Sweep((6,), (1, 2), modes=("server", "file-per-domain", "whole"), hosts=("a", "b", "c"))
+    assert [len(sweep.hosts_for(domains)) for domains in (1, 2, 3, 4, 5, 6)] == [1, 2, 3, 2, 1, 3]
+    assert {case.mode for case in sweep.cases(1)} == {"server", "whole"}
+    kinds = [(case.format, case.codec, case.mode) for case in sweep.cases(2)]
+    assert kinds == [
+        ("binary", "none", "file-per-domain"),
+        ("hdf5", "zlib:1", "file-per-domain"),
+        ("hdf5", "none", "file-per-domain"),
+        ("hdf5", "none", "whole"),
+    ]
+
+
 @pytest.mark.parametrize(
     "given, said",
     [
+        (["--hosts", "nowhere"], "a host's name on each line"),
         (["--sizes", "1"], "2 to 1000"),
         (["--sizes", "30;40"], "whole numbers"),
         (["--domains", "4000"], "domains are"),
