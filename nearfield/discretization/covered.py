@@ -39,18 +39,19 @@ def _covered(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[tuple[Fil
         if body.medium not in media:
             media.append(body.medium)
     medium = np.array([media.index(body.medium) for body in bodies], dtype=int)
-    solid = (corners[:, 0] < corners[:, 1]).all(axis=1) & [not isinstance(body.shape, Wire) for body in bodies]
+    wires = np.array([isinstance(body.shape, Wire) for body in bodies])
+    solid = np.all(corners[:, 0] < corners[:, 1], axis=1) & ~wires
     for number, body in enumerate(bodies):
         low, high = np.maximum(corners[number, 0], ends[0]), np.minimum(corners[number, 1], ends[1])
         later = solid & (medium != medium[number]) & (np.arange(len(bodies)) > number)
         later &= (corners[:, 0] < high).all(axis=1) & (corners[:, 1] > low).all(axis=1)
         if (low > high).any() or not later.any():
             continue
-        covers = np.flatnonzero(later)
+        covers: list[int] = np.flatnonzero(later).tolist()
         spans = corners[covers, 0].min(axis=0), corners[covers, 1].max(axis=0)
         if (spans[0] > low).any() or (spans[1] < high).any():
             continue
-        at = points_inside(body.shape, ends[0], ends[1], LOOKED_AT)
-        inside = np.array([bodies[cover].shape.contains(*at, -margin) for cover in covers])
-        if at.shape[1] and inside.any(axis=0).all():
+        x, y, z = points_inside(body.shape, ends[0], ends[1], LOOKED_AT)
+        inside = np.array([bodies[cover].shape.contains(x, y, z, -margin) for cover in covers])
+        if x.size and inside.any(axis=0).all():
             yield body, bodies[covers[int(inside.sum(axis=1).argmax())]]

@@ -49,9 +49,10 @@ def one_sided(setup: Discretization) -> Iterator[str]:
 def _bodies(bodies: Sequence[FilledShape], grid: YeeGrid, axis: int, middle: float, plane: str) -> Iterator[str]:
     """A warning about structures that have no image."""
     slack = SAMPLE_TOLERANCE * min(float(grid.primary(a).min()) for a in range(3))
+    first, last = ([float(line[end]) for line in grid.lines] for end in (0, -1))
     found = []
     for body in bodies:
-        at = points_inside(body.shape, *zip(*((line[0], line[-1]) for line in grid.lines)), LOOKED_AT)
+        at = points_inside(body.shape, first, last, LOOKED_AT)
         image = at.copy()
         image[axis] = 2 * middle - at[axis]
         wire = isinstance(body.shape, Wire)
@@ -72,7 +73,7 @@ def _differ(bodies: Sequence[FilledShape], at: np.ndarray, image: np.ndarray, sl
     differ = np.array([one != other for one, other in zip(here, there)], dtype=bool)
     for body in bodies if differ.any() else ():
         if not isinstance(body.shape, Wire):
-            near = np.asarray(body.shape.contains(*image, slack))
+            near = np.asarray(body.shape.contains(image[0], image[1], image[2], slack))
             differ &= ~(near & np.array([one == body.medium for one in here]))
     return differ
 
