@@ -52,3 +52,12 @@ def test_the_page_shows_the_table_of_its_file():
     found = json.loads(page.RESULT.read_text(encoding="utf-8"))
     text = page.PAGE.read_text(encoding="utf-8")
     assert page.table(found) in text and page.written(text, found) == text
+
+
+@pytest.mark.parametrize("case", ["waveguide", "sphere"])
+def test_where_theory_is_exact_we_are_at_least_as_close_to_it(case):
+    runs = json.loads(page.RESULT.read_text(encoding="utf-8"))["cases"][case]["runs"]
+    ours, theirs = ([run for run in runs if run["code"] == code] for code in ("Nearfield", "openEMS"))
+    for name, value in theirs[0]["quantities"].items():
+        found = ours[0]["quantities"][name]
+        assert found < value if name == "S11 (dB)" else abs(found) <= abs(value), name

@@ -129,4 +129,51 @@ def units() -> list[Row]:
     return rows
 
 
-CASES = (short_box, cut_off, units)
+def meant_otherwise() -> list[Row]:
+    """Relatives of the items: models that run but are not what their author means."""
+    pulse, middle = nf.GaussianDerivative(5e9), (0.0, 0.0, 0.0)
+
+    def model(**more) -> nf.Simulation:
+        usual = {"sources": [nf.PointCurrent(middle, "z", pulse)], "monitors": [nf.Probe("tip", (4 * MM, 0, 0))]}
+        grid = nf.Grid.uniform(MM, (30, 30, 30), origin=(-15 * MM,) * 3)
+        return nf.Simulation(**{"grid": grid, "boundaries": nf.Boundaries(nf.CPML(6)), **usual, **more})
+
+    strip = nf.Structure(nf.Sheet((-4 * MM, -MM, 2 * MM), (4 * MM, MM, 2 * MM)), nf.PEC, name="strip")
+    board = nf.Structure(nf.Box((-6 * MM, -6 * MM, MM), (6 * MM, 6 * MM, 4 * MM)), nf.Medium(2.2), name="board")
+    block = nf.Structure(nf.Box((3 * MM, -MM, -MM), (5 * MM, MM, MM)), nf.Medium(4.0), name="block")
+    plane = nf.Flux("plane", (-2.4 * MM, -3 * MM, 5 * MM), (3.4 * MM, 3 * MM, 5 * MM), [5e9])
+    questions = {
+        "a strip drawn before the board that holds it": ({"structures": [strip, board]}, "has no effect"),
+        "a plane of symmetry, and a block on one side": (
+            {"structures": [block], "symmetry": nf.Symmetry(x="magnetic")},
+            "is there twice",
+        ),
+        "a pulse whose delay cuts its beginning off": (
+            {"sources": [nf.PointCurrent(middle, "z", nf.ModulatedGaussian(5e9, 3e9, delay=0.0))]},
+            "of its peak: a step",
+        ),
+        "a probe with a sample every 40 steps": (
+            {"monitors": [nf.Probe("tip", (4 * MM, 0, 0), stride=40)]},
+            "its spectra are folded",
+        ),
+    }
+    rows = []
+    for what, (changes, words) in questions.items():
+        named = any(words in text for text in model(**changes).check().warnings)
+        rows.append(Row("A to E", what, "no warnings", "one warning names it", "named" if named else "silent", named))
+    listed = sum("plane" in each["what"] for each in model(monitors=[plane]).check().moved)
+    rows.append(
+        Row(
+            "A1", "a plane of flux of 5.8 cells that counts 5", "silent", "in `moved`", f"{listed} entries", listed == 2
+        )
+    )
+    try:
+        nf.Rotate("z", 30)
+        said = "taken for 30 rad"
+    except nf.ModelError:
+        said = "refused in words"
+    rows.append(Row("C13a", "slip of units: Rotate(axis, 30)", "taken for 30 rad", "refused", said, "refused" in said))
+    return rows
+
+
+CASES = (short_box, cut_off, units, meant_otherwise)

@@ -12,6 +12,7 @@ from nearfield.analysis.farfield import allowed_directions, far_fields, intensit
 from nearfield.analysis.pattern_variables import pattern_variables, read_exterior, surface_difference, surface_pattern
 from nearfield.analysis.surface import Surface, read_surface
 from nearfield.entry.levels import power_decibels
+from nearfield.entry.quantities import refuse_degrees
 from nearfield.records.records import Variables
 
 if TYPE_CHECKING:
@@ -225,11 +226,14 @@ class FarFieldResult(CrossSections):
     def at(self, theta: Any, phi: Any) -> FarFieldResult:
         """The far field at other angles (rad), every theta with every phi, computed from the recorded surface."""
         theta, phi = (np.atleast_1d(np.asarray(angle, dtype=float)) for angle in (theta, phi))
+        for name, angles in (("theta", theta), ("phi", phi)):
+            refuse_degrees(name, float(np.abs(angles).max(initial=0.0)))
         there = pattern_variables(self.surface, self.exterior, self.frequencies, theta, phi, self._scale)
         return FarFieldResult(self.variables | there, self.excitation, self.normalised)
 
     def beamwidth(self, phi: float = 0.0, level_db: float = -3.0103) -> xarray.DataArray:
         """Angle (rad) between the points at `level_db` about the main beam in the cut through the poles at `phi`."""
+        refuse_degrees("phi", phi)
         angle = np.radians(np.arange(-180.0, 180.0, 0.25))
         theta, turned = np.abs(angle), np.where(angle < 0, phi + np.pi, phi)
         allowed = allowed_directions(theta, turned, self.exterior.walls)

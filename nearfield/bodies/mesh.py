@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, model_validator
 from nearfield.bodies.closed_surface import CLOSE, ClosedSurface, hole, merged, volume
 from nearfield.bodies.files import package, readable
 from nearfield.bodies.shapes import Solid
-from nearfield.entry.quantities import Angle, FileName, Position, PositiveNumber, Read, shown, three
+from nearfield.entry.quantities import Angle, FileName, Position, PositiveNumber, Read, refuse_degrees, shown, three
 from nearfield.entry.schema import tag
 from nearfield.entry.triples import Point, triple
 
@@ -86,6 +86,8 @@ class Mesh(Solid):
                 f"`unit` is missing: file {self.file!r} does not say whether it counts in mm or in; "
                 f"allowed: {', '.join(UNITS)}"
             )
+        for axis, angle in zip("xyz", self.rotation):
+            refuse_degrees(f"rotation about {axis}", angle)
         self._surface  # noqa: B018 (read and checked)
         return self
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from nearfield.bodies.layout import Layout
 from nearfield.bodies.mesh import Mesh, turned
 from nearfield.bodies.outlined import box_surface, prism
 from nearfield.bodies.revolved import Revolved
 from nearfield.bodies.shapes import Axis, Box, Cylinder, Polygon, Sheet, Solid, Sphere, Wire
-from nearfield.entry.quantities import Angle, Length, Position, Read, Whole, three
+from nearfield.entry.quantities import Angle, Length, Position, Read, Whole, refuse_degrees, three
 from nearfield.entry.schema import Schema, tag
 from nearfield.entry.triples import triple
 
@@ -52,6 +52,11 @@ class Rotate(Schema):
     """By how much (rad, or with a unit)."""
     about: Position = (0.0, 0.0, 0.0)
     """A point of the line (m)."""
+
+    @model_validator(mode="after")
+    def _in_radians(self) -> Rotate:
+        refuse_degrees("angle", self.angle)
+        return self
 
     def _applied(self, shape: Any) -> list[Any]:
         return mapped(shape, self._matrix(), np.array(self.about))

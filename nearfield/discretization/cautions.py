@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from nearfield.discretization.covered import covered_bodies
 from nearfield.discretization.enclosure import open_far_field_surfaces
 from nearfield.discretization.excitations import all_waveforms, diagonal, port_waveform
+from nearfield.discretization.one_sided import one_sided
 from nearfield.discretization.refusals import edges_of, features
 from nearfield.discretization.resolution import (
     LARGEST_RATIO,
@@ -28,12 +30,13 @@ from nearfield.metal.cautions import bare_wires, moved_sheets, thin_conductors, 
 from nearfield.metal.slanted_walls import thin_slanted_walls
 from nearfield.monitors.cautions import cut_sources, frequencies_outside_band, monitors_in_cpml, probes_in_metal
 from nearfield.ports.cautions import floating_ports, idle_sources, lines_drawn_on
-from nearfield.sources.cautions import static_parts
+from nearfield.sources.cautions import static_parts, sudden
 from nearfield.sources.sources import SOURCES
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
 
+SUDDEN = 1e-3  # of a pulse's peak, at which it may begin or end
 LONGEST_PULSE = 1e5  # crossings of the grid; a pulse of 1000 periods in a box of a 50th of a wavelength has half
 
 
@@ -50,11 +53,15 @@ def cautions(setup: Discretization) -> list[str]:
         *long_pulse(setup),
         *(() if fitted else steep_grading(grid)),
         *lost_bodies(bodies, grid),
+        *covered_bodies(bodies, grid),
+        *one_sided(setup),
         *moved_sheets(bodies, grid),
         *unused_media(setup),
         *media_beyond_band(setup),
         *nothing_recorded(setup),
         *early_end(setup),
+        *sudden_pulses(setup),
+        *sparse_probes(setup),
         *no_decay(setup),
         *(static_parts(features(model, ("source",)), context) if SOURCES in setup.excitations else ()),
         *frequencies_outside_band(monitors, setup.band),
@@ -111,6 +118,35 @@ def early_end(setup: Discretization) -> Iterator[str]:
             f"the run ends at {quantity(last, 's')}, before its source does ({quantity(end, 's')}); spectra will not "
             "be those of the whole pulse. Give more steps"
         )
+
+
+def sudden_pulses(setup: Discretization) -> Iterator[str]:
+    """Pulses that are switched on or off, and so fill bands far above their own."""
+    for waveform in all_waveforms(setup.simulation):
+        jump = sudden(waveform)
+        if jump > SUDDEN:
+            yield (
+                f"a pulse of kind {waveform.kind!r} is switched at {100 * jump:.2g} % of its peak: a step, which fills "
+                "all frequencies, those too that the grid carries wrong or not at all, and may leave charge behind; "
+                "give a later `delay` (left out, the pulse begins at zero), or samples that begin and end at zero"
+            )
+            return
+
+
+def sparse_probes(setup: Discretization) -> Iterator[str]:
+    """Probes that record too seldom for what the pulse holds."""
+    nyquist = 0.5 / setup.time_step
+    for monitor in setup.simulation.monitors:
+        stride = getattr(monitor, "stride", 1)
+        if stride > 1 and setup.highest_frequency > nyquist / stride:
+            most = max(1, int(nyquist / setup.highest_frequency))
+            yield (
+                f"probe {monitor.name!r} takes a sample every {stride} steps, which holds frequencies up to "
+                f"{quantity(nyquist / stride, 'Hz')}, while the pulse holds some up to "
+                f"{quantity(setup.highest_frequency, 'Hz')} (60 dB down): its spectra are folded; give `stride` at "
+                f"most {most}"
+            )
+            return
 
 
 def long_pulse(setup: Discretization) -> Iterator[str]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from nearfield.discretization.refusals import features
+from nearfield.entry.wording import quantity
 from nearfield.grid.moves import Moved
+from nearfield.media.surface_media import is_metal
+from nearfield.metal.conformal import cell_near
 from nearfield.metal.moves import moved_metal
+from nearfield.monitors.moves import moved_monitors
 from nearfield.monitors.radiation import FarField
 from nearfield.ports.moves import moved_entries
 
@@ -17,8 +22,31 @@ if TYPE_CHECKING:
 def moves(setup: Discretization) -> list[Moved]:
     """Bodies first, then ports, elements and sources, far-field surfaces, each in the order of the model."""
     model, grid = setup.simulation, setup.grid
+    metal = list(moved_metal(model._bodies, grid, setup.coefficients.metal))
     return [
-        *moved_metal(model._bodies, grid, setup.coefficients.metal),
+        *metal,
+        *stepped(setup, [one["what"] for one in metal]),
         *moved_entries(features(model, ("port", "element", "source")), grid),
+        *moved_monitors(features(model, ("monitor",)), grid),
         *(one for monitor in model.monitors if isinstance(monitor, FarField) for one in monitor._moved(setup.context)),
     ]
+
+
+def stepped(setup: Discretization, listed: Sequence[str]) -> Iterator[Moved]:
+    """Curved and slanted metal on whole cells and edges, as far as no other entry of the list is about it."""
+    follows = setup.coefficients.metal.follows
+    for body in setup.metal_choice.off_lines:
+        curved = sum(body.shape._constant_along(axis) for axis in range(3)) < 2
+        known = any(each.startswith(body.label) for each in listed)
+        if not is_metal(body.medium) or not curved or known or follows(body.shape):
+            continue
+        lower, upper = body.shape.bounds()
+        cell = max(cell_near(setup.grid, axis, lower[axis], upper[axis]) for axis in range(3))
+        follow = "" if setup.metal == "conformal" else '; metal="conformal" follows it'
+        yield {
+            "what": f"{body.label}, its curved or slanted faces",
+            "from": 0.0,
+            "to": 0.5 * cell,
+            "effect": f"they lie on whole cells and edges, up to half a cell off, {quantity(0.5 * cell, 'm')}{follow}",
+            "cells": 0.5,
+        }

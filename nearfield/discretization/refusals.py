@@ -18,7 +18,8 @@ from nearfield.discretization.metal_choice import MetalChoice, named
 from nearfield.discretization.resolution import USUAL_CELLS, cells_in_media, media_in_use
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
-from nearfield.grid.yee import AXES, YeeGrid, is_half
+from nearfield.grid.meshing import corners_of
+from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE, YeeGrid, is_half
 from nearfield.lowering.context import Site
 from nearfield.media.materials import written
 from nearfield.metal.slanting_chains import shorter_step
@@ -34,6 +35,7 @@ FEWEST_CELLS_PER_WAVELENGTH = 3.0
 ROUNDING = 1e-12  # relative; a time step given as the limit itself is no excess
 FEATURES = ("source", "port", "element", "monitor")
 CIRCUITS = ("port", "element")
+IMAGED = ("point-current", "magnetic-point-current", "line-current", "current-sheet", "lumped-element")  # may be drawn
 
 
 def features(model: Model, kinds: Sequence[str] = FEATURES) -> Iterator[tuple[str, Any]]:
@@ -267,12 +269,32 @@ def refuse_mirrored(model: Model, site: Site) -> None:
         for axis in (axis for axis, kind in enumerate(grid.mirrors) if kind):
             edges = edges_of(entry, site)
             dead = grid.mirrors[axis] == "electric"
+            if entry.kind in IMAGED and lies_below(entry, grid, axis) and has_image(model, entry, grid, axis):
+                continue
             if edges and not any(above_plane(grid, axis, dead, *samples).any() for samples in edges):
                 raise ModelError(
                     f"{who} has nothing above the plane of symmetry across {AXES[axis]} at "
                     f"{grid.lines[axis][grid.cells[axis] // 2]:.6g} m, and only what is there is stepped"
                     f"{', E along an electric plane being zero' if dead else ''}; mirror it, or leave the plane out"
                 )
+
+
+def lies_below(entry: Any, grid: YeeGrid, axis: int) -> bool:
+    """Whether all of an entry lies below the middle of an axis."""
+    return max(corner[axis] for corner in corners_of(entry)) < grid.lines[axis][grid.cells[axis] // 2]
+
+
+def has_image(model: Model, entry: Any, grid: YeeGrid, axis: int) -> bool:
+    """Whether an entry of the same kind lies where a plane of symmetry mirrors this one to; it may be itself."""
+    own = np.sort(np.array(corners_of(entry), dtype=float), axis=0)
+    image = own.copy()
+    image[:, axis] = np.sort(2 * float(grid.lines[axis][grid.cells[axis] // 2]) - own[:, axis])
+    slack = SAMPLE_TOLERANCE * float(grid.primary(axis).min())
+    return any(
+        other.kind == entry.kind
+        and np.allclose(np.sort(np.array(corners_of(other), dtype=float), axis=0), image, rtol=0, atol=slack)
+        for _, other in features(model, ("source", "port", "element"))
+    )
 
 
 def above_plane(grid: YeeGrid, axis: int, dead: bool, component: int, *index) -> np.ndarray:

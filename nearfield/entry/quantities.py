@@ -23,6 +23,7 @@ from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from nearfield.entry.dimensions import Computed, unit_text
+from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import shown
 
 NUMBER_AND_UNIT = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+))(?:[eE]([+-]?\d{1,4}))?\s*(.*?)\s*", re.ASCII | re.DOTALL)
@@ -242,6 +243,15 @@ else:
 
         def __class_getitem__(cls, kind: Any) -> Any:
             return tuple[kind, ...]
+
+
+def refuse_degrees(name: str, angle: float, largest: float = 2 * math.pi) -> None:
+    """Error: `ModelError` for an angle (rad) larger than any has to be, as degrees taken for radians are."""
+    if abs(angle) > largest * (1 + 1e-9):
+        raise ModelError(
+            f"{name} = {angle:.6g} rad lies beyond {largest:.6g} rad; angles are in rad, for degrees write "
+            f'"{angle:.6g} deg" or use numpy.radians'
+        )
 
 
 def three(value: Any) -> Any:

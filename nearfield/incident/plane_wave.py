@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import BeforeValidator, model_validator
 
 from nearfield.entry.errors import ModelError
-from nearfield.entry.quantities import ANGLE, NUMBER, ElectricField, Position, Quantity, Read, shown
+from nearfield.entry.quantities import ANGLE, NUMBER, ElectricField, Position, Quantity, Read, refuse_degrees, shown
 from nearfield.entry.schema import tag
 from nearfield.entry.triples import Triple, triple
 from nearfield.grid.boundaries import FACES, Boundaries
@@ -87,6 +87,11 @@ class PlaneWave(ImpressedCurrent):
     @model_validator(mode="after")
     def _wave(self) -> PlaneWave:
         ordered(self.lower, self.upper)
+        if len(self.direction) == 2:
+            refuse_degrees("theta of direction", self.direction[0], np.pi)
+            refuse_degrees("phi of direction", self.direction[1])
+        if len(self.polarisation) == 1:
+            refuse_degrees("polarisation", self.polarisation[0])
         if not 0 < np.linalg.norm(self.direction) < np.inf and len(self.direction) == 3:
             raise ValueError(f"direction {self.direction} has no length; give the vector along which the wave travels")
         if len(self.polarisation) == 3:

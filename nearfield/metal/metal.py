@@ -17,7 +17,7 @@ import numpy as np
 
 from nearfield.bodies.shapes import Cylinder, Solid, Sphere, Wire
 from nearfield.grid.boundaries import Boundaries
-from nearfield.grid.yee import YeeGrid, is_half
+from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid, is_half
 from nearfield.media.surface_media import is_metal
 from nearfield.metal.patches import (
     Window,
@@ -60,14 +60,30 @@ def kind_of(medium: object) -> str:
 def outline(shape: Solid, kind: str, grid: YeeGrid) -> Body:
     """The structure on the grid's lines, without the edges that it takes where it is thin."""
     lower, upper = shape.bounds()
-    nodes = [
-        (grid.nearest_node(a, lower[a]), grid.nearest_node(a, upper[a])) if shape._constant_along(a) else None
-        for a in range(3)
-    ]
+    ends = magnetic_ends if kind == "pmc" else electric_ends
+    nodes = [ends(grid, a, lower[a], upper[a]) if shape._constant_along(a) else None for a in range(3)]
     # a body wholly outside the grid must not collapse onto its wall
     outside = any(upper[a] < line[0] or lower[a] > line[-1] for a, line in enumerate(grid.lines))
     flat = any(ends is not None and ends[0] == ends[1] for ends in nodes)
     return Body(shape, kind, nodes, (), not (flat or outside or isinstance(shape, Wire)), lower, upper, outside)
+
+
+def electric_ends(grid: YeeGrid, axis: int, low: float, high: float) -> tuple[int, int]:
+    """The grid lines nearest to both faces of a body."""
+    return grid.nearest_node(axis, low), grid.nearest_node(axis, high)
+
+
+def magnetic_ends(grid: YeeGrid, axis: int, low: float, high: float) -> tuple[int, int]:
+    """The grid lines between which H is zero: a magnetic wall acts at the outermost samples, in the middles of cells.
+
+    Those are the middles nearest to both faces (m), inside where two are as near; one layer at least.
+    """
+    centres, slack = grid.centres(axis), SAMPLE_TOLERANCE * float(grid.primary(axis).min())
+    first = int(np.argmin(np.abs(centres - low) - slack * (centres > low)))
+    last = int(np.argmin(np.abs(centres - high) - slack * (centres < high)))
+    if first > last:
+        first = last = int(np.argmin(np.abs(centres - 0.5 * (low + high))))
+    return first, last + 1
 
 
 def body_of(shape: Solid, kind: str, grid: YeeGrid, boundaries: Boundaries) -> Body:

@@ -7,18 +7,24 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from nearfield.bodies.geometry import FilledShape
-from nearfield.bodies.shapes import Wire
+from nearfield.bodies.shapes import Rectangular, Wire
 from nearfield.entry.triples import triple
 from nearfield.entry.wording import quantity
 from nearfield.grid.moves import Moved, cell_beyond, moved_place, moved_span
 from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE, YeeGrid
 from nearfield.media.surface_media import ResistiveSheet, is_metal
 from nearfield.metal.grid_metal import GridMetal
+from nearfield.metal.metal import magnetic_ends
+from nearfield.metal.patches import next_axes, pair
 from nearfield.metal.slanted_walls import moved_slanting_rims, moved_walls
 from nearfield.metal.slanting_chains import slack_of
 from nearfield.metal.wire_ends import ends_of
+from nearfield.metal.wire_lattice import edge_radius
 from nearfield.metal.wire_path import path_of
 
+STRIP = 4.0  # radii of the round wire that acts as a strip of that width
+GAP = 0.99  # cells; wider gaps are as good as edges elsewhere
+LOW_IMPEDANCE = "up to 14", "5 to 30"  # % of coplanar lines with strips of 3 cells; gaps of 0.6 to 0.9, of 0.3 cells
 BESIDE = 0.01  # cells past a face at which metal that goes on is looked for
 
 
@@ -27,10 +33,13 @@ def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
     for body in bodies:
         if isinstance(body.shape, Wire):
             yield from moved_wire(body, body.shape, grid, metal)
-        elif is_metal(body.medium) or body.medium == "pmc" or isinstance(body.medium, ResistiveSheet):
+        elif body.medium == "pmc":
+            yield from moved_magnetic(body, grid)
+        elif is_metal(body.medium) or isinstance(body.medium, ResistiveSheet):
             yield from moved_planes(body, grid)
             if not isinstance(body.medium, ResistiveSheet) and not metal.follows(body.shape):
                 yield from moved_faces(body, bodies, grid)
+    yield from narrow_gaps(bodies, grid)
     yield from moved_walls(bodies, grid, metal)
     yield from moved_slanting_rims(bodies, grid, metal)
 
@@ -44,8 +53,94 @@ def moved_planes(body: FilledShape, grid: YeeGrid) -> Iterator[Moved]:
         if low == high:
             yield from moved_place(f"{body.label}, its plane across {AXES[axis]}", grid, axis, low)
         elif node == grid.nearest_node(axis, high):
+            if any(a == b for a, b in zip(lower, upper)) and is_metal(body.medium):
+                yield from narrow_strip(body, grid, axis)
+                continue
             effect = "it counts as a sheet without thickness"
             yield from moved_place(f"{body.label}, thinner than a cell", grid, axis, 0.5 * (low + high), effect)
+
+
+def moved_magnetic(body: FilledShape, grid: YeeGrid) -> Iterator[Moved]:
+    """Flat faces of magnetic bodies, which act in the middles of cells."""
+    lower, upper = body.shape.bounds()
+    for axis in (a for a in range(3) if body.shape._constant_along(a)):
+        line, centres = grid.lines[axis], grid.centres(axis)
+        first, last = magnetic_ends(grid, axis, lower[axis], upper[axis])
+        for name, face, layer in (("lower", lower[axis], first), ("upper", upper[axis], last - 1)):
+            to, cell = float(centres[layer]), float(grid.primary(axis)[layer])
+            if line[0] < face < line[-1] and abs(to - face) > SAMPLE_TOLERANCE * cell:
+                yield {
+                    "what": f"{body.label}, its {name} face across {AXES[axis]}",
+                    "from": float(face),
+                    "to": to,
+                    "effect": f"it acts in the middle of a cell, {quantity(abs(to - face), 'm')} from there",
+                    "cells": abs(to - face) / cell,
+                }
+
+
+def narrow_strip(body: FilledShape, grid: YeeGrid, axis: int) -> Iterator[Moved]:
+    """Flat metal whose two edges fall on one line: it takes the edges of that line, whatever its width."""
+    lower, upper = body.shape.bounds()
+    wide, middle = upper[axis] - lower[axis], 0.5 * (lower[axis] + upper[axis])
+    node = grid.nearest_node(axis, middle)
+    across = [a for a in range(3) if lower[a] == upper[a]] + [axis]
+    along = 3 - sum(across[:2])
+    place = pair(grid.nearest_node(a, 0.5 * (lower[a] + upper[a])) for a in next_axes(along))
+    acts = STRIP * edge_radius(grid, along, place)
+    cell = float(grid.primary(axis)[min(node, grid.cells[axis] - 1)])
+    yield {
+        "what": f"{body.label}, narrower along {AXES[axis]} than a cell",
+        "from": wide,
+        "to": acts,
+        "effect": f"it acts as if {quantity(acts, 'm')} instead of {quantity(wide, 'm')} wide, at {AXES[axis]}="
+        f"{quantity(float(grid.lines[axis][node]), 'm')}; take cells half as wide as it",
+        "cells": max(abs(acts - wide), abs(float(grid.lines[axis][node]) - middle)) / cell,
+    }
+
+
+def narrow_gaps(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[Moved]:
+    """Gaps between rectangles and boxes of metal that are narrower than the cell in them."""
+    metal = [body for body in bodies if is_metal(body.medium) and isinstance(body.shape, Rectangular)]
+    ends = np.array([body.shape.bounds() for body in metal]).reshape(-1, 2, 3)
+    slack = SAMPLE_TOLERANCE * np.array([float(grid.primary(a).min()) for a in range(3)])
+    for number, body in enumerate(metal):
+        low, high = ends[number]
+        overlap = np.minimum(ends[:, 1], high) - np.maximum(ends[:, 0], low)
+        flat = np.minimum(ends[:, 1] - ends[:, 0], high - low) <= slack
+        beside = np.where(flat, overlap >= -slack, overlap > slack)
+        for axis in range(3):
+            apart = ends[:, 0, axis] - high[axis]
+            others = [a for a in range(3) if a != axis]
+            cell = GAP * float(grid.primary(axis).max())
+            found = np.flatnonzero((apart > slack[axis]) & (apart < cell) & beside[:, others].all(axis=1))
+            for other in found.tolist():
+                yield from _narrow_gap(body, metal[other], bodies, grid, axis)
+
+
+def _narrow_gap(
+    body: FilledShape, other: FilledShape, bodies: Sequence[FilledShape], grid: YeeGrid, axis: int
+) -> Iterator[Moved]:
+    """The gap along an axis between a body and one above it, where neither is filled nor wide enough."""
+    (low, high), (first, last) = body.shape.bounds(), other.shape.bounds()
+    wide, line = first[axis] - high[axis], grid.lines[axis]
+    at = [0.5 * (max(a, b) + min(c, d)) for a, b, c, d in zip(low, first, high, last)]
+    at[axis] = high[axis] + 0.5 * wide
+    if not line[0] < at[axis] < line[-1]:
+        return
+    cell = float(grid.primary(axis)[int(np.searchsorted(line, at[axis])) - 1])
+    filled = any(
+        is_metal(each.medium) and not isinstance(each.shape, Wire) and bool(each.shape.contains(*at)) for each in bodies
+    )
+    if wide < GAP * cell and not filled:
+        yield {
+            "what": f"gap along {AXES[axis]} between {body.label} and {other.label}",
+            "from": wide,
+            "to": cell,
+            "effect": f"it is {wide / cell:.2g} of a cell wide, so its field is not resolved: lines beside it have "
+            f"{LOW_IMPEDANCE[wide < 0.5 * cell]} % too little impedance; take cells of at most "
+            f"{quantity(wide / 1.5, 'm')} there",
+            "cells": 1.0 - wide / cell,
+        }
 
 
 def moved_faces(body: FilledShape, bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[Moved]:

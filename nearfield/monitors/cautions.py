@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nearfield.grid.yee import YeeGrid
     from nearfield.lowering.context import Context
 
+SLOW = 1e-5  # of the highest frequency; a period takes a million steps
 Labelled = Sequence[tuple[str, Any]]  # entries with their names in messages
 
 
@@ -24,6 +25,14 @@ def frequencies_outside_band(monitors: Labelled, band: tuple[float, float]) -> I
     """Monitors at frequencies that the excitation hardly holds; a continuous wave has no band."""
     low, high = band
     for who, monitor in monitors if high > low else ():
+        slow = [f for f in getattr(monitor, "frequencies", ()) or () if f < SLOW * high]
+        if slow:
+            times = float(f"{high / slow[0]:.1g}")
+            yield (
+                f"{who}: {quantity(slow[0], 'Hz')} is some {times:,.0f} times below the highest frequency of the "
+                "excitation, and no run lasts a period of it; is a frequency in GHz or MHz given as Hz?"
+            )
+            continue
         outside = [f for f in getattr(monitor, "frequencies", ()) or () if not 0.999 * low <= f <= 1.001 * high]
         if outside:
             yield (

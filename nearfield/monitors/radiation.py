@@ -15,7 +15,7 @@ from nearfield.analysis.flux import face_power
 from nearfield.analysis.pattern_variables import default_angles, exterior_text, refuse_behind, surface_pattern
 from nearfield.analysis.surface import line_variables
 from nearfield.entry.errors import ModelError
-from nearfield.entry.quantities import Angles, Position
+from nearfield.entry.quantities import Angles, Position, refuse_degrees
 from nearfield.entry.schema import tag
 from nearfield.entry.triples import Triple, triple
 from nearfield.grid.boundaries import FACES
@@ -145,12 +145,8 @@ class FarField(Monitor):
     @model_validator(mode="after")
     def _angles_in_radians(self) -> FarField:
         for name, angles, largest in (("theta", self.theta, np.pi), ("phi", self.phi, 2 * np.pi)):
-            beyond = [angle for angle in angles or () if abs(angle) > largest * (1 + 1e-9)]
-            if beyond:
-                raise ValueError(
-                    f"{name} = {beyond[0]:.6g} rad lies beyond {largest:.6g} rad; angles are in rad, for degrees write "
-                    f'"{beyond[0]:.6g} deg" or use numpy.radians'
-                )
+            for angle in angles or ():
+                refuse_degrees(name, angle, largest)
         return self
 
     def _walls(self, context: Context) -> tuple[Wall, ...]:

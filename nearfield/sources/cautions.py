@@ -32,6 +32,17 @@ def left_over(waveform: AnyWaveform) -> float:
     return float(abs(sums[-1]) / max(np.abs(sums).max(), 1e-300))
 
 
+def sudden(waveform: AnyWaveform) -> float:
+    """The step with which a pulse begins or ends, over its peak; 0 of a continuous wave, whose end is the run's."""
+    if isinstance(waveform, ContinuousWave):
+        return 0.0
+    if isinstance(waveform, Samples):
+        values = waveform.table[1]
+        return float(max(abs(values[0]), abs(values[-1])) / np.abs(values).max())
+    values = np.abs(waveform.value(np.linspace(0.0, waveform.end, MOMENTS)))
+    return float(max(values[0], values[-1]) / max(values.max(), 1e-300))
+
+
 def static_parts(sources: Iterable[tuple[str, Any]], context: Context) -> Iterator[str]:
     """A warning about sources that leave charge behind where their current ends, and how much of the largest."""
     found = []
