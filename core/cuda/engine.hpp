@@ -268,8 +268,8 @@ private:
     std::size_t graph_changes_ = 0;              // of the device when they were made
     double passes_ = 0;
     std::array<double, 2> moved_numbers_{};  // by a step, of fields and of the CPML, in blocks of cells
-    bool turned_ = false;       // the two sets have changed places
-    bool records_last_ = true;  // no term changes samples after a box of them is recorded in the same half
+    bool turned_ = false;                    // the two sets have changed places
+    bool records_last_ = true;               // no term changes samples after a box of them is recorded in the same half
     long waveforms_ = 0, made_ = 0, steps_ = 0;
     long done_ = 0, until_ = 0;  // of the block: made, and to be made now
     bool arranged_ = false, mirror_is_newer_ = true, device_is_newer_ = false, stopped_ = false, weighed_ = false;

@@ -37,8 +37,8 @@ static bool recorded_last(const std::vector<Stage<Real>>& stages) {
         });
     };
     for (auto stage = stages.begin(); stage != stages.end(); ++stage)
-        if (!acts(*stage) &&
-            std::any_of(stage + 1, stages.end(), [&](const Stage<Real>& later) { return acts(later) && meet(*stage, later); }))
+        if (!acts(*stage) && std::any_of(stage + 1, stages.end(),
+                                         [&](const Stage<Real>& later) { return acts(later) && meet(*stage, later); }))
             return false;
     return true;
 }

@@ -80,7 +80,9 @@ def copy_text(facts: dict[str, Any], device: str) -> str:
     moved = f"memory of {device}: {facts['moved_bytes_per_cell']:.1f} bytes a cell and step"
     if facts["copy_share"] is None:
         return f"{moved}; `nearfield probe gpu` measures the card's rate, which this is then held against"
-    return f"{moved}, {100 * facts['copy_share']:.0f} % of the {facts['copy_gb_per_second']:.0f} GB/s at which it copies"
+    return (
+        f"{moved}, {100 * facts['copy_share']:.0f} % of the {facts['copy_gb_per_second']:.0f} GB/s at which it copies"
+    )
 
 
 def roofline_text(facts: dict[str, Any]) -> str:

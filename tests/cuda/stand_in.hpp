@@ -32,7 +32,8 @@ enum Result {
     bad_image = 200,
     not_found = 500,
     not_ready = 600,
-    failed = 719
+    failed = 719,
+    not_in_a_capture = 900
 };
 
 // A number that a test has set in NEARFIELD_STAND_IN, as in "version=12040,fail_after=20".

@@ -71,8 +71,8 @@ class Compiler:
 
 @lru_cache
 def _library(path: str) -> Any:
-    """NVRTC, after the built-ins beside it: it asks for them by their bare name when it compiles, and the library of some
-    wheels (13.0) does not say where they are. The system finds by name what is loaded already."""
+    """NVRTC, after the built-ins beside it: it asks for them by their bare name when it compiles, and the library of
+    some wheels (13.0) does not say where they are. The system finds by name what is loaded already."""
     folder = path.rpartition("/")[0]
     for builtins in sorted(Path(folder).glob("libnvrtc-builtins.so.*")) if folder else ():
         with suppress(OSError):
