@@ -18,7 +18,7 @@ def name_of(requirement: str) -> str:
 
 def missing(asked: list[str]) -> list[str]:
     """Requirements whose package is not there, each once. Those with a marker are of extras and of other systems."""
-    found, seen = [], set()
+    found, seen, asked = [], set(), list(asked)
     while asked:
         requirement = asked.pop()
         name = name_of(requirement).lower()

@@ -94,12 +94,12 @@ class Gpu(Schema):
     to_card: Link
     to_host: Link
     on_card: Link
-    memory: Positive | None = None
-    "B/s that copies within it read and write, which no cache holds."
     update: dict[Literal["pec", "cpml"], Positive]
     "Million cells a second in single precision, by walls."
     cells: int = Field(ge=1)
     "Along each side of the box that was timed."
+    memory: Positive | None = None
+    "B/s that copies within it read and write, which no cache holds."
 
 
 ASSUMED_LINKS = {  # typical servers, in round numbers
