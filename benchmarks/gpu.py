@@ -1,35 +1,40 @@
 """What a visit to a card shows: bits beside the CPU engine, products near the smallest normal number, rates of the
-target table, each beside its prediction (gpu_predictions.json). `benchmarks/gpu.sh` runs it with all else of a visit.
+target table, each beside its prediction (gpu_predictions.json) and as a share of what the card copies.
+`benchmarks/gpu.sh` runs it with all else of a visit.
 
     .venv/bin/python benchmarks/gpu.py --cells 512 --steps 400
 
-Without a card it says why and exits with 2. On the stand-in or the make-believe device its rates mean nothing.
+The file is written anew after each part and each case, so that a visit that is cut short keeps what it has; a case that
+fails is kept with its error. Without a card it says why and exits with 2. On the stand-in or the make-believe device
+its rates mean nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import statistics
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gpu_cases import PASSES_OF, RECORDED, cases
 from paired import RESULTS, write
 
-from nearfield import FieldDFT, Snapshot
 from nearfield.engines.cuda import engine
-from nearfield.engines.cuda.device import Device, device
+from nearfield.engines.cuda.device import Device, UsableCard, device
 from nearfield.entry.errors import ModelError
 from nearfield.machine.compiled import core
-from nearfield.measure.bench import CELL, Timed, bench_box, box
+from nearfield.measure.bench import Timed, bench_box
 from nearfield.measure.probe import Effort
-from nearfield.measure.probe_gpu import probe_gpu
+from nearfield.measure.probe_gpu import memory_rate, probe_gpu
 
-PASSES = 5
-PASSES_OF = {"one pass": "1", "two steps a pass": "0.5"}  # by the end of a case's name; two passes a step otherwise
+PASSES = 5  # runs of a case, copies of a size
+BITS_OF = ("boundary", "precision")
 BITS = [(boundary, precision) for boundary in ("pec", "cpml") for precision in ("single", "double")]
 SMALLEST = np.float32(2.0**-126)  # normal number
 
@@ -41,21 +46,78 @@ def main() -> int:
     except ModelError as error:
         print(f"benchmarks/gpu.py: {error}", file=sys.stderr)
         return error.exit_code
-    results: dict[str, Any] = {"device": found.name, **found.facts()}
-    results["bits"] = [same_bits(*case, given.bit_cells) for case in BITS]
-    results["tininess"] = tininess(found)
     predicted = predictions(Path(given.predictions))
-    results["rates"] = []
-    for name, simulation in cases(given.cells, given.steps):
-        row = measured(name, simulation, given.steps) | {"predicted": predicted.get(name)}
-        results["rates"].append(row)
-        print(f"{name:34} {row['mcells_per_second']:10.0f} Mcells/s, predicted {row['predicted'] or 'not'}", flush=True)
-    if not given.no_probe:
-        results["probe"] = probe_gpu(Effort.of(quick=True))
     del given.predictions  # a path of this machine
-    path = write("gpu", given, **results)
-    print(f"bits: {'the same' if all(each['same'] for each in results['bits']) else 'DIFFERENT'}; wrote {path}")
-    return 0 if all(each["same"] for each in results["bits"]) else 1
+    results: dict[str, Any] = {"device": found.name, **found.facts(), "bits": [], "rates": []}
+
+    def keep(**new: Any) -> Path:
+        results.update(new)
+        return write("gpu", given, **results)
+
+    keep(copy_bytes_per_second=copied_per_second(found), tininess=attempted(tininess, found))
+    for case in BITS:
+        results["bits"].append(attempted(same_bits, *case, given.bit_cells) | dict(zip(BITS_OF, case)))
+        print(f"bits, {' '.join(case)}: {said_of(results['bits'][-1])}", flush=True)
+    for name, simulation in cases(given.cells, given.steps):
+        row = {"case": name} | attempted(measured, name, simulation, given.steps)
+        row |= beside(row, predicted.get(name, {}), results["copy_bytes_per_second"])
+        results["rates"].append(row)
+        print(f"{name:34} {rate_text(row)}", flush=True)
+        keep()
+        gc.collect()  # what a case had on the card
+    keep(slower=slower(results["rates"], given.cells))
+    if not given.no_probe:
+        keep(probe=attempted(probe_gpu, Effort.of(quick=True)))
+    same = all(each.get("same") for each in results["bits"])
+    failed = [row["case"] for row in results["rates"] if "error" in row]
+    print(f"bits: {'the same' if same else 'DIFFERENT'}; failed: {', '.join(failed) or 'none'}; wrote {keep()}")
+    return 0 if same and not failed else 1
+
+
+def attempted(part: Callable[..., dict[str, Any]], *given: Any) -> dict[str, Any]:
+    """What a part of the visit found, or its error: the others are worth having all the same."""
+    try:
+        return part(*given)
+    except Exception as error:  # whatever it is, it is the finding
+        return {"error": f"{type(error).__name__}: {error}"}
+
+
+def said_of(bits: dict[str, Any]) -> str:
+    return bits.get("error") or ("the same" if bits["same"] else f"DIFFERENT with passes {bits['passes_that_differ']}")
+
+
+def rate_text(row: dict[str, Any]) -> str:
+    if "error" in row:
+        return row["error"]
+    share = f", {100 * row['copy_share']:.0f} % of the copy rate" if row["copy_share"] else ""
+    predicted = f"{row['predicted']:.0f}" if row["predicted"] else "not"
+    return f"{row['mcells_per_second']:10.0f} Mcells/s, predicted {predicted}{share}"
+
+
+def copied_per_second(found: Device) -> float | None:
+    """Bytes read and written a second by long copies within the card; None where there is no card."""
+    if not isinstance(found, UsableCard):
+        return None
+    try:
+        return float(memory_rate(found, PASSES)["median"])
+    except ModelError as error:
+        print(error, file=sys.stderr)
+        return None
+
+
+def beside(row: dict[str, Any], predicted: dict[str, Any], copies: float | None) -> dict[str, Any]:
+    """The prediction of a case, and the share of the copy rate that its bytes make."""
+    rate, moved = row.get("mcells_per_second"), predicted.get("bytes_per_cell")
+    share = rate * 1e6 * moved / copies if rate and moved and copies else None
+    return {"predicted": predicted.get("mcells_per_second"), "bytes_per_cell": moved, "copy_share": share}
+
+
+def slower(rates: list[dict[str, Any]], cells: int) -> dict[str, float]:
+    """By case with a recorded plane, how much longer its steps take than those of the same box without."""
+    by_case = {row["case"]: row["mcells_per_second"] for row in rates if "error" not in row}
+    bare = {how: by_case.get(f"PEC {cells}^3{how}") for how in ("", " two steps a pass")}
+    names = [(f"PEC {cells}^3 {what}{how}", how) for what in RECORDED for how in bare]
+    return {name: bare[how] / by_case[name] - 1 for name, how in names if name in by_case and bare[how]}
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -69,10 +131,10 @@ def arguments() -> argparse.ArgumentParser:
     return made
 
 
-def predictions(path: Path) -> dict[str, float]:
-    """Million cells a second by case; none where they were not written."""
+def predictions(path: Path) -> dict[str, dict[str, Any]]:
+    """What was predicted by case; nothing where it was not written."""
     try:
-        return {row["case"]: row["mcells_per_second"] for row in json.loads(path.read_text())["cases"]}
+        return {row["case"]: row for row in json.loads(path.read_text())["cases"]}
     except (OSError, ValueError, KeyError):
         return {}
 
@@ -86,32 +148,7 @@ def same_bits(boundary: str, precision: str, cells: int) -> dict[str, Any]:
 
     expected = checksum("cpu")
     different = [passes for passes in ("2", *PASSES_OF.values()) if checksum("cuda", passes) != expected]
-    found = {"boundary": boundary, "precision": precision, "cells": cells, "same": not different}
-    return found | {"passes_that_differ": different}
-
-
-def cases(cells: int, steps: int) -> list[tuple[str, Any]]:
-    """The target table: boxes, small ones, a plane of Fourier sums, snapshots of a plane."""
-    middle = cells // 2 * CELL
-    lower, upper = (middle, 0.0, 0.0), (middle, cells * CELL, cells * CELL)
-    frequencies = tuple(np.linspace(1e9, 15e9, 20))
-    largest = f"{cells}^3"
-
-    def made(side: int, boundary: str = "pec", precision: str = "single", **entries: Any) -> Any:
-        return box(side, steps, boundary, precision, engine="cuda", **entries)
-
-    return [
-        (f"PEC {largest}", made(cells)),
-        *((f"PEC {largest} {how}", made(cells)) for how in PASSES_OF),
-        (f"CPML {largest}", made(cells, "cpml")),
-        (f"CPML {largest} one pass", made(cells, "cpml")),
-        (f"PEC {largest} double", made(cells, precision="double")),
-        (f"PEC {largest} double two steps a pass", made(cells, precision="double")),
-        *((f"PEC 256^3 {how}", made(256)) for how in PASSES_OF if 256 < cells),
-        *((f"PEC {side}^3", made(side)) for side in (32, 64, 128, 256) if side < cells),
-        (f"PEC {largest} DFT plane", made(cells, monitors=[FieldDFT("d", lower, upper, frequencies)])),
-        (f"PEC {largest} snapshots", made(cells, monitors=[Snapshot("s", lower, upper, every=50)])),
-    ]
+    return {"cells": cells, "same": not different, "passes_that_differ": different}
 
 
 def measured(name: str, simulation: Any, steps: int) -> dict[str, Any]:
@@ -122,7 +159,6 @@ def measured(name: str, simulation: Any, steps: int) -> dict[str, Any]:
     rates = [timed.rate(steps) for _ in range(PASSES)]
     facts = timed.engine.facts()
     return {
-        "case": name,
         "mcells_per_second": statistics.median(rates),
         "lowest": min(rates),
         "highest": max(rates),

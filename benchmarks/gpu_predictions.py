@@ -17,11 +17,15 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from gpu_cases import EVERY, RECORDED, visited
 from paired import RESULTS, ROOT, write
 
+from nearfield.discretization.discretization import Discretization
 from nearfield.engines.cuda.compiler import find_compiler
 from nearfield.engines.cuda.cubins import kernel_texts
 from nearfield.entry.errors import ModelError
+from nearfield.machine.transport import world
+from nearfield.plan.recorders import DFTBox
 from nearfield.plan.sizes import BYTES_OF as BYTES_OF_PRECISION
 
 sys.path.insert(0, str(ROOT))
@@ -48,6 +52,7 @@ CPML_CELLS, CPML_NUMBERS = 10, 8  # on each side; numbers moved a cell and step 
 NUMBERS = 18  # moved a cell and step: each half step reads three of the other field, reads and writes its own three
 BYTES_OF = BYTES_OF_PRECISION | {"sixteen": 2}  # of a number of a field; states of the CPML keep their precision
 NODES_OF_TWO_STEPS = 10  # launches for one source: ticks, copies, its four halves, its points, prisms
+SMALL = 64  # cells along each side of the box whose recorders are looked at
 RESIDENT = 1024  # bytes of a block's memory that the system takes
 NUMBERS_OF_ONE_PASS, PAST_THE_END = 12, 6  # all six read and written; read of the plane past the end of a column
 
@@ -82,6 +87,7 @@ def main() -> int:
     cases.append(predicted(f"PEC {given.cells}^3 16-bit", given.cells, "pec", "sixteen", kernels))
     cases.append(predicted(f"CPML {given.cells}^3 16-bit", given.cells, "cpml", "sixteen", kernels))
     cases += [predicted(f"PEC {side}^3", side, "pec", "single", kernels) for side in (32, 64, 128, 256)]
+    cases += [with_plane(what, how, given.cells, cases) for what in RECORDED for how in ("", " two steps a pass")]
     write("gpu_predictions", given, card=CARD, share=SHARE, kernels=kernels, cases=cases)
     for case in cases:
         print(f"{case['case']:36} {case['mcells_per_second']:8.0f} Mcells/s, bound by {case['bound']}")
@@ -156,6 +162,34 @@ def predicted(
         "bound": max(times, key=lambda each: times[each]),
         "seconds_per_step": max(memory, issue) + launches,
         "mcells_per_second": cells / (max(memory, issue) + launches) / 1e6,
+    }
+
+
+def with_plane(what: str, how: str, side: int, cases: list[dict[str, Any]]) -> dict[str, Any]:
+    """A box in which one plane is recorded: its bytes and launches on the steps that are due, and, where steps go in
+    pairs, that a due step ends a pair: an odd stride leaves one step in each of its periods alone, in one pass."""
+    name = f"PEC {side}^3"
+    by_name = {case["case"]: case["seconds_per_step"] for case in cases}
+    box, alone = by_name[name + how], by_name[f"{name} one pass"]
+    plan, small = Discretization(visited(SMALL, 1, what), world()).plan, SMALL
+    steps, numbers, launches = EVERY, 0.0, 0
+    for term in plan.recorders:
+        samples = term.samples * (side / small) ** 2
+        if isinstance(term, DFTBox):
+            steps, numbers = term.stride, numbers + samples * (1 + 4 * len(term.frequencies))
+        else:
+            numbers += 2 * samples
+        launches += 1
+    of_plane = numbers * BYTES_OF["single"] / (SHARE * CARD["copy_bytes_per_second"]) + launches * CARD["node_seconds"]
+    singles = steps % 2 / steps if how else 0.0
+    seconds = (1 - singles) * box + singles * alone + of_plane / steps
+    return {
+        "case": f"{name} {what}{how}",
+        "steps_between": steps,
+        "bound": "memory",
+        "slower": round(seconds / box - 1, 4),
+        "seconds_per_step": seconds,
+        "mcells_per_second": side**3 / seconds / 1e6,
     }
 
 

@@ -59,10 +59,13 @@ def favoured(priority: int = -15) -> Iterator[None]:
 
 
 def commit() -> str:
-    """The commit, with `+` when tracked files were changed since; `unknown` outside a clone."""
+    """The commit, with `+` when tracked files were changed since; `unknown` outside a clone, or without git."""
 
     def git(*words: str) -> str:
-        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+        try:
+            return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+        except OSError:
+            return ""
 
     name = git("rev-parse", "--short=12", "HEAD")
     changed = git("status", "--porcelain", "--untracked-files=no", "--", "nearfield", "core")

@@ -1,11 +1,16 @@
 """Its place here lets every test import the bare plans (`plans`) and the comparisons (`agreement`) beside it."""
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from agreement import ENGINE_NAMES
 from stand_in import StandIn, stand_in
+
+from nearfield.engines.cuda.device import device
+from nearfield.entry.errors import ModelError
 
 HERE = Path(__file__).parent
 ALONE = (
@@ -33,6 +38,18 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """Mark what scripts/quick_tests runs by itself."""
     if item.path.relative_to(HERE).as_posix().startswith(ALONE):
         item.add_marker(pytest.mark.alone)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def card_that_stays_open() -> Iterator[None]:
+    """Where tests run on a card (`NEARFIELD_DEVICE` is empty), one device of it through all of them: its driver drops
+    the context with the last one, and would make another for each engine, a third of a second each."""
+    held = None
+    if not os.environ["NEARFIELD_DEVICE"]:
+        with suppress(ModelError):
+            held = device().opened(1)
+    yield
+    del held
 
 
 @pytest.fixture

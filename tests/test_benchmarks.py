@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -84,7 +85,7 @@ def test_the_patch_antenna_for_peers_has_four_times_the_cells_of_the_demo(tmp_pa
 @pytest.mark.slow
 def test_a_visit_to_a_card_finds_its_bits_and_holds_rates_against_predictions(card, tmp_path):
     """On the stand-in, whose rates mean nothing: every part runs and lands in the file."""
-    predictions = {"cases": [{"case": "PEC 24^3", "mcells_per_second": 5.0}]}
+    predictions = {"cases": [{"case": "PEC 24^3", "mcells_per_second": 5.0, "bytes_per_cell": 72}]}
     (tmp_path / "predictions.json").write_text(json.dumps(predictions))
     sizes = ["--cells", "24", "--steps", "20", "--bit-cells", "24", "--no-probe"]
     run("gpu.py", *sizes, "--output", str(tmp_path), "--predictions", str(tmp_path / "predictions.json"))
@@ -92,11 +93,89 @@ def test_a_visit_to_a_card_finds_its_bits_and_holds_rates_against_predictions(ca
     assert found["device"] == "Stand-in" and len(found["bits"]) == 4 and all(each["same"] for each in found["bits"])
     assert found["tininess"]["different"] == 0 and 0 < found["tininess"]["zero_here"] < found["tininess"]["products"]
     rates = {row["case"]: row for row in found["rates"]}
-    assert rates["PEC 24^3"]["predicted"] == 5.0 and rates["CPML 24^3"]["graphs"] > 0
+    bare = rates["PEC 24^3"]
+    assert bare["predicted"] == 5.0 and rates["CPML 24^3"]["graphs"] > 0
+    assert bare["copy_share"] == pytest.approx(bare["mcells_per_second"] * 72e6 / found["copy_bytes_per_second"])
+    planes = {f"PEC 24^3 {what}{how}" for what in ("DFT plane", "snapshots") for how in ("", " two steps a pass")}
+    assert set(found["slower"]) == planes and all(rates[name]["passes"] in (2, 0.5) for name in planes)
     for wall in ("PEC", "CPML"):
         assert [rates[f"{wall} 24^3{how}"]["passes"] for how in ("", " one pass")] == [2, 1]
     assert rates["PEC 24^3 two steps a pass"]["passes"] == 0.5
     assert {"PEC 24^3 DFT plane", "PEC 24^3 snapshots", "PEC 24^3 double"} <= set(rates)
+
+
+@pytest.mark.slow
+def test_a_case_that_fails_is_kept_with_its_error_and_the_others_go_on(card, tmp_path, monkeypatch):
+    """A card that is full for the box in double precision."""
+    monkeypatch.setenv("NEARFIELD_STAND_IN", f"memory={70 << 20}")
+    sizes = ["--cells", "40", "--steps", "4", "--bit-cells", "12", "--no-probe", "--output", str(tmp_path)]
+    done = subprocess.run([sys.executable, str(BENCHMARKS / "gpu.py"), *sizes], capture_output=True, text=True)
+    assert done.returncode == 1, done.stdout + done.stderr
+    rates = {row["case"]: row for row in json.loads((tmp_path / "gpu.json").read_text())["rates"]}
+    failed = {name for name, row in rates.items() if "error" in row}
+    assert "PEC 40^3 double" in failed and not failed & {"PEC 40^3", "PEC 32^3"} and len(rates) > len(failed) + 1
+    assert "is too full" in rates["PEC 40^3 double"]["error"] and rates["PEC 40^3"]["mcells_per_second"] > 0
+
+
+TOOLS = {  # in place of Python and of NVIDIA's tools, as the visit calls them
+    "python": """case "$1" in
+    -) cat > /dev/null; echo "a card" ;;
+    -c) [[ $2 == *json.dump* ]] && exec "$REAL_PYTHON" "$@" ;;
+    -m) [[ $* == *pytest* ]] && echo "5 passed"; [[ $* == *doctor* ]] && echo "{}" ;;
+    *gpu_counters.py) echo "{}" > "$5/gpu_counters.json" ;;
+    *gpu.py) echo "{}" > "$5/gpu.json"; exit "${GPU_PY:-0}" ;;
+    *card_box.py) [[ $* == *cupy* ]] && { echo "cupy is not installed" >&2; exit 2; }; echo '{"code": "torch"}' ;;
+esac
+exit 0""",
+    "ncu": """while [ "${1#--}" != "$1" ]; do
+    [ "$1" = --log-file ] && echo '"ID"' > "$2"
+    [ "$1" = --csv ] || shift
+    shift
+done
+"$@" """,
+    "compute-sanitizer": """while [ "${1#--}" != "$1" ]; do shift 2; done
+"$@" && echo '========= ERROR SUMMARY: 0 errors' """,
+}
+
+
+@pytest.fixture
+def visit(tmp_path, monkeypatch):
+    """Runs benchmarks/gpu.sh on scripts in place of all that it calls: what it does with them is its own."""
+    tools, out = tmp_path / "tools", tmp_path / "out"
+    tools.mkdir()
+    for name, text in TOOLS.items():
+        (tools / name).write_text("#!/usr/bin/env bash\n" + text)
+        (tools / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    monkeypatch.setenv("REAL_PYTHON", sys.executable)
+    for name in ("PYTHON_IN", "PEER_PYTHON"):
+        monkeypatch.setenv(name, str(tools / "python"))
+
+    def run(**variables: str):
+        command = ["bash", str(BENCHMARKS / "gpu.sh"), str(out), "24"]
+        return out, subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables})
+
+    return run
+
+
+def test_a_whole_visit_leaves_at_most_eight_files_and_says_what_it_left_out(visit):
+    out, done = visit()
+    assert done.returncode == 0, done.stdout + done.stderr
+    results = {"gpu.json", "gpu_counters.json", "gpu_doctor.json", "gpu_peers.json"}
+    assert {path.name for path in out.iterdir()} == results | {"gpu_sanitizer.txt", "gpu_tests.txt"}
+    assert (out / "gpu_sanitizer.txt").read_text().count("exit code 0 ========= ERROR SUMMARY: 0 errors") == 6
+    assert json.loads((out / "gpu_peers.json").read_text())["peers"] == [{"code": "torch"}] * 2
+    assert "left out: cupy" in done.stdout and "cupy is not installed" in done.stdout
+
+
+def test_a_part_of_a_visit_that_fails_fails_it_and_the_others_go_on(visit):
+    out, done = visit(GPU_PY="1")
+    assert done.returncode == 1 and "FAILED: bits or rates" in done.stdout and (out / "gpu_peers.json").exists()
+
+
+def test_parts_that_have_no_time_left_are_left_out(visit):
+    _, done = visit(MOST_SECONDS="4")
+    assert done.returncode == 1 and done.stderr.count("left out: the visit's 4 s are over") >= 3
 
 
 @pytest.mark.slow

@@ -325,6 +325,29 @@ def test_the_tables_of_the_measured_overlap_are_what_its_result_writes(monkeypat
     assert overlap_page.with_tables(before, changed).count(" / ") == before.count(" / ") - 4 * (len(found["fig5"]) - 1)
 
 
+PREDICTED_OF_CARDS = [  # cases of gpu_predictions.json, as docs/gpu.md has them one after the other
+    *(f"PEC 512^3{how}" for how in ("", " one pass", " two steps a pass")),
+    *(f"CPML 512^3{how}" for how in ("", " one pass")),
+    *(f"PEC 512^3 double{how}" for how in ("", " two steps a pass")),
+    *(f"{walls} 512^3 16-bit" for walls in ("PEC", "CPML")),
+    "PEC 256^3 two steps a pass",
+    *(f"PEC {side}^3" for side in (256, 128, 64, 32)),
+    *(f"PEC 512^3 {what}{how}" for what in ("DFT plane", "snapshots") for how in ("", " two steps a pass")),
+]
+
+
+def test_the_table_of_cards_has_the_predicted_rates():
+    cases = {case["case"]: case for case in stored("gpu_predictions.json")["cases"]}
+    text = (ROOT / "docs/gpu.md").read_text()
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
+    table = [cells for cells in lines if len(cells) == 6 and cells[5] == "-"]
+    assert len(table) == len(PREDICTED_OF_CARDS) == len(cases)
+    for cells, name in zip(table, PREDICTED_OF_CARDS):
+        case = cases[name]
+        assert cells[3] == f"{case['mcells_per_second'] / 1e3:.0f}", name
+        assert cells[1] == (f"{case['bytes_per_cell']:.3g}" if "bytes_per_cell" in case else ""), name
+
+
 def rows() -> list[tuple[str, str]]:
     """Command and result of each row of the table of benchmarks."""
     found, command = [], ""

@@ -8,6 +8,7 @@ from checkpointed import tiny
 import nearfield as nf
 from nearfield.cli import main
 from nearfield.engines.cpu.tiling import Tiling
+from nearfield.machine.profile import Gpu, Link, Profile
 from nearfield.run import roofline
 
 
@@ -52,3 +53,25 @@ def test_where_nothing_was_measured_the_summary_says_what_measures_it(tmp_path, 
     monkeypatch.setattr(roofline, "memory_rate", lambda threads: 24e9)
     assert main(["run", str(tmp_path / "model.toml"), *options, "--force"]) == 0
     assert "% of a triad's 24.0 GB/s" in (out := capsys.readouterr().out) and "times the memory roofline" in out
+
+
+def test_a_run_on_a_card_is_held_against_the_rate_at_which_it_copies(card, tmp_path, monkeypatch, capsys):
+    """Two passes move 18 numbers a cell of the rows, which are whole blocks of 16 cells; a snapshot, one a sample."""
+    (tmp_path / "model.toml").write_text(tiny().to_toml())
+    command = ["run", str(tmp_path / "model.toml"), "--engine", "cuda", "--output", str(tmp_path / "o"), "--no-report"]
+    assert main(command) == 0
+    assert "memory of Stand-in: " in (out := capsys.readouterr().out) and "`nearfield probe gpu` measures" in out
+    link = Link(latency=1e-5, bandwidth=2e10)
+    copies = {"to_card": link, "to_host": link, "on_card": link}
+    known = Profile(gpu=Gpu(name="Stand-in", **copies, memory=4e12, update={"pec": 1000}, cells=100))
+    monkeypatch.setattr(roofline, "load_profile", lambda path: known)
+    assert main([*command, "--force"]) == 0
+    assert "% of the 4000 GB/s at which it copies" in capsys.readouterr().out
+    setup = tiny()._setup()
+    (facts,) = nf.open_result(tmp_path / "o").facts["runs"].values()
+    a, b, _ = setup.plan.active
+    moved = 4 * 18 * a * b * 16 / 64 + roofline.recorded_bytes(setup.plan, facts["steps"])
+    assert facts["moved_bytes_per_cell"] == pytest.approx(moved)
+    assert facts["copy_share"] == pytest.approx(facts["mcells_per_second"] * 1e6 * moved / 4e12)
+    (of_host,) = tiny().run(engine="cpu").facts["runs"].values()
+    assert "copy_share" not in of_host

@@ -38,13 +38,14 @@ def main():
     parser.add_argument("--steps", type=int, default=150)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--boundary", choices=["pec", "cpml"], default="pec")
+    parser.add_argument("--gpu", action="store_true", help="on its first card")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "box.in")
         with open(path, "w", encoding="utf-8") as file:
             file.write(model(given.cells, given.steps, given.boundary))
         done = subprocess.run(
-            [sys.executable, "-m", "gprMax", path],
+            [sys.executable, "-m", "gprMax", path, *(["-gpu"] if given.gpu else [])],
             capture_output=True,
             text=True,
             env={**os.environ, "OMP_NUM_THREADS": str(given.threads)},
@@ -61,6 +62,7 @@ def main():
                 "cells": given.cells**3,
                 "steps": given.steps,
                 "threads": given.threads,
+                "device": "card" if given.gpu else "processor",
                 "boundary": given.boundary,
                 "seconds": seconds,
                 "mcells_per_second": given.cells**3 * given.steps / seconds / 1e6,

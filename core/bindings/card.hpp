@@ -265,6 +265,7 @@ public:
         nb::dict d;
         d["bytes"] = engine_.bytes();
         d["palette_blocks"] = engine_.distinct_blocks();
+        d["moved_bytes"] = engine_.moved_bytes();
         d["step"] = step();
         d["thread_ids"] = engine_.device().thread_ids();
         d["passes"] = engine_.passes() < 1 ? nb::cast(engine_.passes()) : nb::cast(int(engine_.passes()));

@@ -2,6 +2,7 @@
 // are made in the set of records that the pass writes. No bit depends on the cut.
 #pragma once
 
+#include <array>
 #include <map>
 #include <utility>
 #include <vector>
@@ -20,6 +21,16 @@ struct Cut {
 
 // Axes in whose slabs a tile lies.
 inline int slabs_of(const Tile& tile) { return (tile.a_slab >= 0) + (tile.b_slab >= 0) + (tile.c_slab != 0); }
+
+// Numbers that both half steps of all tiles move, in blocks of cells: of fields, and of states of the CPML.
+inline std::array<double, 2> moved_by_halves(const std::vector<Tile>& tiles) {
+    std::array<double, 2> moved{};
+    for (const Tile& tile : tiles) {
+        const double size = double(tile.rows) * tile.blocks;
+        moved[0] += 18 * size, moved[1] += 8 * slabs_of(tile) * size;
+    }
+    return moved;
+}
 
 // The tiles of `tiles_of`, which cuts every plane alike, and their neighbours.
 class Tiling {

@@ -114,6 +114,12 @@ public:
 
     // After the first step.
     double passes() const { return two_.prisms.size() ? 0.5 : swept_.size() + swept_slabs_.size() ? 1 : 2; }
+    // Bytes that the update of a step moves, of fields and states of the CPML, by the cut; 0 before the first step.
+    double moved_bytes() const {
+        return lanes * parts() *
+               (moved_numbers_[0] * (in_sixteen_bits() ? sizeof(cell::Sixteen) : sizeof(Real)) +
+                moved_numbers_[1] * sizeof(Real));
+    }
     std::size_t bytes() const;
     std::size_t distinct_blocks() const {
         return coefficients_[0].distinct_blocks() + coefficients_[1].distinct_blocks();
@@ -186,6 +192,8 @@ private:
     PsiSets<N> psi_sets(int part) const;
     void sweep_two_part(int part);
     SweepHalf<N> sweep_half(int half) const;
+    bool records(long number) const;
+    void record(long number);
     bool sweeps(long number) const;
     bool goes_with_next(long number, long last) const;
     void prepare_sweeps(const std::vector<Tile>& tiles);
@@ -259,7 +267,9 @@ private:
     std::map<std::vector<bool>, Known> graphs_;  // of steps, by what is due in them
     std::size_t graph_changes_ = 0;              // of the device when they were made
     double passes_ = 0;
-    bool turned_ = false;  // the two sets have changed places
+    std::array<double, 2> moved_numbers_{};  // by a step, of fields and of the CPML, in blocks of cells
+    bool turned_ = false;                    // the two sets have changed places
+    bool records_last_ = true;               // no term changes samples after a box of them is recorded in the same half
     long waveforms_ = 0, made_ = 0, steps_ = 0;
     long done_ = 0, until_ = 0;  // of the block: made, and to be made now
     bool arranged_ = false, mirror_is_newer_ = true, device_is_newer_ = false, stopped_ = false, weighed_ = false;

@@ -24,13 +24,34 @@ Places CardEngine<Real>::places_of_terms() const {
     return found;
 }
 
+// Whether no stage changes what one before it has recorded.
+template <class Real>
+static bool recorded_last(const std::vector<Stage<Real>>& stages) {
+    const auto acts = [](const Stage<Real>& stage) {
+        return stage.kind == Follows::points || stage.kind == Follows::incident;
+    };
+    const auto meet = [](const Stage<Real>& one, const Stage<Real>& other) {
+        return std::any_of(one.members.begin(), one.members.end(), [&](const Reach& member) {
+            return std::any_of(other.members.begin(), other.members.end(),
+                               [&](const Reach& another) { return member.meets(another); });
+        });
+    };
+    for (auto stage = stages.begin(); stage != stages.end(); ++stage)
+        if (!acts(*stage) && std::any_of(stage + 1, stages.end(),
+                                         [&](const Stage<Real>& later) { return acts(later) && meet(*stage, later); }))
+            return false;
+    return true;
+}
+
 // Whether steps go in one pass where they can, or two steps in one, and what that takes.
 template <class Real>
 void CardEngine<Real>::prepare_sweeps(const std::vector<Tile>& tiles) {
     constexpr double worth_while = 0.9;   // of the bytes of more passes
     constexpr std::size_t columns = 256;  // fewer leave multiprocessors of a card idle
+    moved_numbers_ = moved_by_halves(tiles);
     const bool closed = seams_[0].closed || seams_[1].closed || seams_[2].closed;
     if (passes_ == 2 || closed || reaches_far()) return;
+    records_last_ = recorded_last(stages_[0]) && recorded_last(stages_[1]);
     Places acts = places_of_terms();
     std::vector<bool> plain;
     for (const Tile& tile : tiles) plain.push_back(tiles_within({tile}, acts).empty());
@@ -52,6 +73,7 @@ void CardEngine<Real>::prepare_sweeps(const std::vector<Tile>& tiles) {
         other_ = FieldSet(*device_);
         return;  // two passes take half the memory
     }
+    moved_numbers_ = {fused ? two.moved : cut.moved, 0};
     swept_.assign(cut.columns), swept_slabs_.assign(cut.slabs);
     carried_.assign(cut.carried), electric_.assign(cut.electric), magnetic_.assign(cut.magnetic);
     if (!fused) return;
@@ -59,18 +81,33 @@ void CardEngine<Real>::prepare_sweeps(const std::vector<Tile>& tiles) {
     for (int n = 0; n < 4; ++n) two_.halves[n].assign(two.halves[n]);
 }
 
-// Whether a step goes in one pass: nothing records whole boxes in it.
+// Whether something records whole boxes in a step.
 template <class Real>
-bool CardEngine<Real>::sweeps(long number) const {
-    return passes() <= 1 && !copies_are_due(number, number + 1) &&
-           std::none_of(transforms_.begin(), transforms_.end(),
-                        [=](const Transform<Real>& each) { return number % each.stride == 0; });
+bool CardEngine<Real>::records(long number) const {
+    return copies_are_due(number, number + 1) ||
+           std::any_of(transforms_.begin(), transforms_.end(),
+                       [=](const Transform<Real>& each) { return number % each.stride == 0; });
 }
 
-// Whether a step and the next one, before `last`, go in one pass.
+// Whether a step goes in one pass. Boxes are recorded after it, which is too late for one whose samples a later term
+// of the same half changes.
+template <class Real>
+bool CardEngine<Real>::sweeps(long number) const {
+    return passes() <= 1 && (records_last_ || !records(number));
+}
+
+// Whether a step and the next one, before `last`, go in one pass; of the first nothing is left to record.
 template <class Real>
 bool CardEngine<Real>::goes_with_next(long number, long last) const {
-    return two_.prisms.size() && number + 1 < last && sweeps(number) && sweeps(number + 1);
+    return two_.prisms.size() && number + 1 < last && sweeps(number) && sweeps(number + 1) && !records(number);
+}
+
+// What records boxes, once both halves of a step are made: no half changes the other's fields.
+template <class Real>
+void CardEngine<Real>::record(long number) {
+    for (int half = 0; half < 2; ++half)
+        for (Stage<Real>& stage : stages_[half])
+            if (stage.kind == Follows::spectrum || stage.kind == Follows::snapshot) follow(half, stage, number);
 }
 
 // Half a step of what is not plain, and what follows it there.
@@ -93,6 +130,7 @@ void CardEngine<Real>::sweep_step(long number) {
         sweep_part(p, sweep_slabs, swept_slabs_);
         sweep_part(p, sweep, swept_);
     }
+    record(number);
 }
 
 // Two steps likewise: first the four halves of what is not in prisms, then these, over what the halves have spoiled.
@@ -105,6 +143,7 @@ void CardEngine<Real>::sweep_two_steps(long number) {
         make_rest(n % 2, two_.halves[n], number + n / 2);
     }
     for (int p = 0; p < parts(); ++p) sweep_two_part(p);
+    record(number + 1);
 }
 
 template <class Real>

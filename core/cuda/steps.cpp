@@ -85,15 +85,17 @@ constexpr long steps_of_graph = 16;      // at most; a graph then costs the host
 constexpr std::size_t most_graphs = 64;  // of one engine
 
 // Makes some steps from `number` on, and says how many. Steps without snapshots go in powers of two; those in which the
-// same spectra are due are alike but for what kernels read by `Now`, and are one graph from their second time on.
+// same spectra are due are alike but for what kernels read by `Now`, and are one graph from their second time on. A
+// step with a snapshot goes alone, or as the second of a pass.
 template <class Real>
 long CardEngine<Real>::make_steps(long number) {
     if (graph_changes_ != device_->changes()) {
         device_->forget_graphs(), graphs_.clear();
         graph_changes_ = device_->changes();
     }
+    const bool pair = done_ + 1 < until_ && goes_with_next(number, number + 2);
     long count = steps_of_graph;
-    while (count > 1 && (done_ + count > until_ || copies_are_due(number, number + count))) count /= 2;
+    while (count > 1 + pair && (done_ + count > until_ || copies_are_due(number, number + count))) count /= 2;
     const auto make = [&] {
         for (long n = 0; n < count;) n += make_step(number + n, number + count);
     };

@@ -152,6 +152,9 @@ def card_text(found: dict[str, Any]) -> str:
             f"{KINDS[kind]}: latency {1e6 * line['latency']:.2f} +- {1e6 * line['latency_error']:.2f} us, "
             f"bandwidth {line['bandwidth'] / 1e9:.2f} +- {line['bandwidth_error'] / 1e9:.2f} GB/s"
         )
+    rate = found["memory_bytes_per_second"]
+    best = f"{rate['median'] / 1e9:.0f} ({rate['min'] / 1e9:.0f}..{rate['max'] / 1e9:.0f})"
+    blocks.append(f"memory: {best} GB/s, read and written by long copies")
     update = found["update"]
     for boundary, rate in update["mcells_per_second"].items():
         blocks.append(

@@ -36,7 +36,7 @@ from nearfield.run.forecast import Forecast, forecast, long_run, refuse_unasked
 from nearfield.run.memory import short_of_memory
 from nearfield.run.options import RunOptions
 from nearfield.run.resume import alone_in, going_on, refuse_unfinished
-from nearfield.run.roofline import roofline_text
+from nearfield.run.roofline import copy_text, roofline_text
 from nearfield.run.time_loop import run
 from nearfield.trust.entries import Trust, counts_text, read
 
@@ -285,6 +285,7 @@ def readable(summary: dict[str, Any]) -> str:
             for name, facts in summary["runs"].items()
         ),
         *{roofline_text(facts): None for facts in summary["runs"].values() if "roofline_multiple" in facts},
+        *{copy_text(facts, summary["device"]): None for facts in summary["runs"].values() if "copy_share" in facts},
         f"tiles: {tiles_text(summary)}; {counted(summary['threads'], 'thread')}",
         *spread_lines(summary),
         *trust_lines(read(summary["trust"])),

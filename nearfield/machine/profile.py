@@ -9,7 +9,7 @@
                               "busy": 3e-10},                             s a byte that the processor spends on it
                    "across": {...}, "hosts": {...}},
      "gpu":       {"name": "NVIDIA H200", "to_card": {"latency": 9e-6, "bandwidth": 5e10}, "to_host": {...},
-                   "on_card": {...},                                    copies
+                   "on_card": {...}, "memory": 4.3e12,       copies; B/s read and written by long ones within it
                    "update": {"pec": 50000, "cpml": 47000}, "cells": 512},          million cells a second
      "sources":   {"fdtd": "measured ...", "messages.hosts": "assumed: ..."}}
 
@@ -98,6 +98,8 @@ class Gpu(Schema):
     "Million cells a second in single precision, by walls."
     cells: int = Field(ge=1)
     "Along each side of the box that was timed."
+    memory: Positive | None = None
+    "B/s that copies within it read and write, which no cache holds."
 
 
 ASSUMED_LINKS = {  # typical servers, in round numbers

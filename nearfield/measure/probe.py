@@ -133,6 +133,7 @@ def profile_from(found: dict[str, Any], name: str, before: Profile) -> Profile:
         card, update = found["gpu"], found["gpu"]["update"]
         rates = {boundary: rate["median"] for boundary, rate in update["mcells_per_second"].items()}
         lines = {kind: copies["fit"] for kind, copies in card["copies"].items()}
-        entries["gpu"] = {"name": card["name"], **lines, "update": rates, "cells": update["cells"]}
+        memory = card["memory_bytes_per_second"]["median"]
+        entries["gpu"] = {"name": card["name"], **lines, "memory": memory, "update": rates, "cells": update["cells"]}
     entries["sources"] = sources
     return Profile.model_validate(entries)

@@ -15,13 +15,14 @@ from nearfield.measure.probe_mpi import fit
 KINDS = {"to_card": "host to card", "to_host": "card to host", "on_card": "within the card"}
 POINTS = (1_000, 10_000, 100_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000, 16_000_000, 25_000_000)
 NUMBER_BYTES = 4  # single precision
+LONG = 2**30  # bytes of a copy within the card that no cache holds
 CELLS, STEPS = 384, 400  # of the box that is timed; its fields leave every cache of a card
 QUICK_CELLS, QUICK_STEPS = 128, 200
 
 
 def probe_gpu(effort: Effort) -> dict[str, Any]:
-    """Seconds of copies from 1 kpoint to 25 Mpoint by the card's clock, latency and bandwidth with standard errors, and
-    million cells a second in single precision. Error: there is no card that can be used."""
+    """Seconds of copies from 1 kpoint to 25 Mpoint by the card's clock, latency and bandwidth with standard errors, the
+    rate of its memory, and million cells a second in single precision. Error: there is no card that can be used."""
     found = device()
     if not isinstance(found, UsableCard):
         raise ModelError(f"probe gpu measures a card, and {VARIABLE} names the make-believe device; unset it")
@@ -44,22 +45,33 @@ def probe_gpu(effort: Effort) -> dict[str, Any]:
         **found.facts(),
         "passes": effort.passes,
         "copies": copies,
+        "memory_bytes_per_second": memory_rate(found, effort.passes),
         "update": {"cells": cells, "steps": steps, "precision": "single", "mcells_per_second": update},
         "warnings": warnings,
     }
 
 
+def seconds_of(card: UsableCard, kind: str, size: int, passes: int) -> list[float]:
+    """Of copies of so many bytes, by the card's clock."""
+    devices = core().devices
+    try:
+        return list(devices.copy_seconds(card.driver.path, card.card.number, kind, size, passes))
+    except devices.CardError as error:
+        raise ModelError(f"probe gpu: the card {card.name} refuses a copy of {size} bytes: {error}") from None
+
+
+def memory_rate(card: UsableCard, passes: int) -> dict[str, Any]:
+    """Bytes a second that long copies within the card read and write."""
+    size = min(LONG, card.free_memory() // 4)
+    return spread([2 * size / seconds for seconds in seconds_of(card, "on_card", size, passes)])
+
+
 def copied(card: UsableCard, kind: str, passes: int) -> dict[str, Any]:
     """Seconds of one kind of copy over sizes, and the line through their medians."""
-    devices = core().devices
     rows: list[dict[str, Any]] = []
     for points in POINTS:
         size = points * NUMBER_BYTES
-        try:
-            seconds = devices.copy_seconds(card.driver.path, card.card.number, kind, size, passes)
-        except devices.CardError as error:
-            raise ModelError(f"probe gpu: the card {card.name} refuses a copy of {size} bytes: {error}") from None
-        rows.append({"points": points, "bytes": size, "seconds": spread(seconds)})
+        rows.append({"points": points, "bytes": size, "seconds": spread(seconds_of(card, kind, size, passes))})
     medians = [row["seconds"]["median"] for row in rows]
     line = fit([row["bytes"] for row in rows], medians)
     away = [abs(line["latency"] + row["bytes"] / line["bandwidth"] - time) / time for row, time in zip(rows, medians)]

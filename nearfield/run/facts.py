@@ -9,7 +9,7 @@ import numpy as np
 from nearfield.entry.toml_text import inline, plain
 from nearfield.grid.yee import AXES
 from nearfield.run.growth import risen
-from nearfield.run.roofline import roofline_facts
+from nearfield.run.roofline import copy_facts, roofline_facts
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
@@ -57,11 +57,15 @@ def plan_facts(setup: Discretization, started: Started) -> dict[str, Any]:
 
 
 def excitation_facts(loop: TimeLoop, ended: str) -> dict[str, Any]:
-    """Steps, time, rate and end of an excitation; on processors also how its rate stands to the memory's."""
+    """Steps, time, rate and end of an excitation, and how its rate stands to that of the memory."""
     steps, whole, ran = loop.engine.step, loop.whole, loop.engine.facts()
     rate = loop.cells * steps / max(loop.seconds, 1e-9) / 1e6
     threads = whole.ranks.size * ran["threads"] if len(set(whole.ranks.hosts)) == 1 else 0
-    memory = roofline_facts(loop.setup.plan, ran, steps, rate, threads) if whole.started.name == "cpu" else {}
+    memory = {}
+    if whole.started.name == "cpu":
+        memory = roofline_facts(loop.setup.plan, ran, steps, rate, threads)
+    elif "card" in ran and whole.ranks.size == 1:
+        memory = copy_facts(loop.setup.plan, ran, steps, rate)
     return memory | {
         "ended": ended,
         "steps": steps,

@@ -63,6 +63,28 @@ def roofline_facts(
     return found | {"roofline_multiple": cells / roofline, "memory_share": cells * moved / rate}
 
 
+def copy_facts(plan: Plan, ran: dict[str, Any], steps: int, mcells_per_second: float) -> dict[str, Any]:
+    """Of a run on a card: bytes moved a cell and step by how the domain is cut, recordings included; the rate at which
+    the card copies within its memory and the share of it used, where `probe gpu` measured this card.
+
+    Both of the part that this rank has: its cells make as many steps as all."""
+    moved = ran["moved_bytes"] / float(np.prod(plan.cells, dtype=float)) + recorded_bytes(plan, max(steps, 1))
+    known = load_profile(None).gpu
+    rate = known.memory if known and known.name == ran["device"] else None
+    share = mcells_per_second * 1e6 * moved / rate if rate else None
+    return {"moved_bytes_per_cell": moved, "copy_gb_per_second": rate and rate / 1e9, "copy_share": share}
+
+
+def copy_text(facts: dict[str, Any], device: str) -> str:
+    """The line of a run's summary."""
+    moved = f"memory of {device}: {facts['moved_bytes_per_cell']:.1f} bytes a cell and step"
+    if facts["copy_share"] is None:
+        return f"{moved}; `nearfield probe gpu` measures the card's rate, which this is then held against"
+    return (
+        f"{moved}, {100 * facts['copy_share']:.0f} % of the {facts['copy_gb_per_second']:.0f} GB/s at which it copies"
+    )
+
+
 def roofline_text(facts: dict[str, Any]) -> str:
     """The line of a run's summary."""
     moved = f"memory: {facts['moved_bytes_per_cell']:.1f} bytes a cell and step by the tiles' model"

@@ -12,6 +12,11 @@ static std::vector<Stream*> streams;
 static void run_all() {
     for (Stream* stream : streams) stream->run();
 }
+// While a thread captures, a driver refuses it what no graph can hold. Kernels must be known by then as well: a driver
+// may load them as late as they are asked for.
+static bool captures() {
+    return std::any_of(streams.begin(), streams.end(), [](const Stream* stream) { return bool(stream->capture); });
+}
 static std::vector<const Kernel*> kernels() {
     using namespace nearfield::cuda;
     std::vector<const Kernel*> all;
@@ -66,13 +71,16 @@ CALL cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
 
 CALL cuMemAlloc_v2(Address* address, std::size_t bytes) {
     if (card().error) return card().error;
+    if (captures()) return not_in_a_capture;
     return (*address = card().memory.allocate(bytes)) ? done : out_of_memory;
 }
 CALL cuMemFree_v2(Address address) {
+    if (captures()) return not_in_a_capture;
     run_all();
     return card().memory.release(address) ? card().error : invalid;
 }
 CALL cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
+    if (captures()) return not_in_a_capture;
     return (*memory = std::malloc(bytes)) ? done : out_of_memory;
 }
 CALL cuMemFreeHost(void* memory) { return std::free(memory), done; }
@@ -121,7 +129,10 @@ CALL cuStreamDestroy_v2(void* stream) {
     streams.erase(std::find(streams.begin(), streams.end(), stream));
     return delete static_cast<Stream*>(stream), done;
 }
-CALL cuStreamSynchronize(void* stream) { return static_cast<Stream*>(stream)->run(), card().error; }
+CALL cuStreamSynchronize(void* stream) {
+    if (static_cast<Stream*>(stream)->capture) return not_in_a_capture;
+    return static_cast<Stream*>(stream)->run(), card().error;
+}
 CALL cuEventCreate(void** event, unsigned) { return *event = new Event, card().error; }
 CALL cuEventDestroy_v2(void* event) { return delete static_cast<Event*>(event), done; }
 CALL cuEventRecord(void* event, void* stream) {
@@ -161,12 +172,14 @@ CALL cuEventElapsedTime(float* milliseconds, void* from, void* to) {
 // ---- kernels and graphs
 
 CALL cuModuleLoadData(void** module, const void* image) {
+    if (captures()) return not_in_a_capture;
     const std::string text = static_cast<const char*>(image);
     if (text.rfind("stand-in ", 0) != 0) return bad_image;
     return *module = new std::string(text), done;
 }
 CALL cuModuleUnload(void* module) { return delete static_cast<std::string*>(module), done; }
 CALL cuModuleGetFunction(void** function, void* module, const char* name) {
+    if (captures()) return not_in_a_capture;
     const std::string wanted = name, base = wanted.substr(0, wanted.rfind('_'));
     const auto defines = [&](const char* macro) {
         return static_cast<std::string*>(module)->find(macro + ("(" + base + ",")) != std::string::npos;

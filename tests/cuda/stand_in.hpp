@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -32,7 +33,8 @@ enum Result {
     bad_image = 200,
     not_found = 500,
     not_ready = 600,
-    failed = 719
+    failed = 719,
+    not_in_a_capture = 900
 };
 
 // A number that a test has set in NEARFIELD_STAND_IN, as in "version=12040,fail_after=20".
@@ -68,6 +70,7 @@ public:
         const auto found = taken_.find(reinterpret_cast<char*>(address));
         if (found == taken_.end()) return false;
         used_ -= found->second;
+        give_back(found->first, found->second);
         asked_.erase(found->first);
         taken_.erase(found);
         return true;
@@ -89,6 +92,14 @@ public:
     }
 
 private:
+    // Pages that lie wholly within; those that stay are what `open` takes its time for.
+    static void give_back(char* at, std::size_t bytes) {
+        constexpr std::uintptr_t page = 4096;
+        const auto first = (reinterpret_cast<std::uintptr_t>(at) + page - 1) / page * page;
+        const auto last = reinterpret_cast<std::uintptr_t>(at + bytes) / page * page;
+        if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+    }
+
     char* const first_;
     std::map<char*, std::size_t> taken_, asked_;
     std::size_t used_ = 0;

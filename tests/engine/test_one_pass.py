@@ -81,13 +81,30 @@ def test_slabs_of_the_cpml_go_in_the_pass(walls, device, request, monkeypatch):
         assert f"sweep_slabs_{precision}" in kernels
 
 
-def test_two_passes_between_keep_psi_of_the_right_set():
-    """A spectrum of the whole box every third step: each such step takes two passes, from either set."""
+def whole_box(plan, component=2, stride=3):
+    return plans.DFTBox(component, (0, 0, 0), plan.active, np.array([0.1]) / plan.time_step, stride)
+
+
+def test_boxes_are_recorded_after_the_pass(card):
+    """Spectra of E and H and a snapshot: no step of them takes two passes."""
 
     def terms(rng, plan):
-        return (plans.DFTBox(2, (0, 0, 0), plan.active, np.array([0.1]) / plan.time_step, 3),)
+        copies = plans.SnapshotBox(4, (0, 0, 0), plan.active, np.array([2, 3, 30]))
+        return (whole_box(plan), whole_box(plan, 5, 2), copies)
 
-    assert_one_pass_agrees(make_plan(SHAPE, ((2, 3), (3, 2), (2, 2)), precision="single", terms=terms, seed=6))
+    engine = assert_one_pass_agrees(make_plan(SHAPE, ((2, 3), (3, 2), (2, 2)), precision="single", terms=terms, seed=6))
+    assert "half_step_electric_single" not in engine.facts()["kernels"]
+
+
+def test_a_term_that_changes_what_was_recorded_before_it_keeps_two_passes_there(card):
+    """The spectrum holds the samples without the current, as the plan's order says; psi stays with the right set."""
+
+    def terms(rng, plan):
+        return (whole_box(plan), *plans.current(rng, plan, [2], 3))
+
+    engine = assert_one_pass_agrees(make_plan(SHAPE, ((2, 3), (3, 2), (2, 2)), precision="single", terms=terms, seed=6))
+    kernels = engine.facts()["kernels"]
+    assert {"half_step_electric_single", "sweep_single"} <= set(kernels)
 
 
 def test_dispersive_media_stay_out_of_the_pass():

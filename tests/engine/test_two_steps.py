@@ -80,12 +80,27 @@ def test_a_card_whose_blocks_may_not_share_enough_makes_single_steps(card, monke
     assert_two_steps_agree(make_plan((9, 10, 40), precision="single", seed=4), passes=1)
 
 
-def test_a_spectrum_at_every_other_step_leaves_no_pairs(card):
+@pytest.mark.parametrize(("stride", "pairs"), [(1, False), (2, True), (5, True)])
+def test_a_box_is_recorded_after_the_second_step_of_a_pass(card, stride, pairs):
+    """At every step nothing is left to pair; no step of any of them takes two passes."""
+
     def terms(rng, plan):
-        return (plans.DFTBox(2, (0, 0, 0), (2, 2, 2), np.array([0.1]) / plan.time_step, 2),)
+        spectrum = plans.DFTBox(2, (0, 0, 0), (2, 2, 2), np.array([0.1]) / plan.time_step, stride)
+        return (spectrum, plans.SnapshotBox(4, (0, 0, 0), (2, 2, 2), np.array([4, 9, 22])))
 
     engine = assert_two_steps_agree(make_plan((12, 20, 40), precision="single", terms=terms, seed=6))
-    assert "sweep_two_single" not in engine.facts()["kernels"]
+    kernels = engine.facts()["kernels"]
+    assert ("sweep_two_single" in kernels) == pairs and "half_step_electric_single" not in kernels
+
+
+def test_a_snapshot_is_taken_after_the_second_step_of_a_pass(card):
+    """49 steps and the snapshot's are 25 pairs: no single step."""
+
+    def terms(rng, plan):
+        return (plans.SnapshotBox(2, (0, 0, 0), plan.active, np.array([50, 100])),)
+
+    engine = assert_two_steps_agree(make_plan(SHAPE, precision="single", terms=terms, seed=6), blocks=(100,))
+    assert "sweep_single" not in engine.facts()["kernels"]
 
 
 def test_both_parts_of_complex_fields_go_in_the_pass():

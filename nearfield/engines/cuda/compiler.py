@@ -8,7 +8,9 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -67,8 +69,15 @@ class Compiler:
             library.nvrtcDestroyProgram(ctypes.byref(program))
 
 
+@lru_cache
 def _library(path: str) -> Any:
-    return ctypes.CDLL(path)  # the system loads a path once
+    """NVRTC, after the built-ins beside it: it asks for them by their bare name when it compiles, and the library of
+    some wheels (13.0) does not say where they are. The system finds by name what is loaded already."""
+    folder = path.rpartition("/")[0]
+    for builtins in sorted(Path(folder).glob("libnvrtc-builtins.so.*")) if folder else ():
+        with suppress(OSError):
+            ctypes.CDLL(str(builtins))
+    return ctypes.CDLL(path)
 
 
 def _check(library: Any, status: int) -> None:
