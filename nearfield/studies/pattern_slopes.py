@@ -100,11 +100,18 @@ def wave_runs(
         monitor = _at(toward.monitor, frequencies)
         first, last = _inside(at, toward)
         _refuse_outside(fields, first, last, toward)
-        corners = [[float(line[n]) for line, n in zip(at.grid.lines, nodes)] for nodes in (first, last)]
+        lower, upper = (triple(float(line[n]) for line, n in zip(at.grid.lines, nodes)) for nodes in (first, last))
         away, *parts = (vector[0] for vector in unit_vectors(np.array([toward.theta]), np.array([toward.phi])))
         electric = parts[POLARISATIONS.index(toward.polarisation)]
         pulse = GaussianDerivative(float(np.mean(frequencies)))
-        wave = PlaneWave(*corners, tuple(-away), tuple(electric), pulse, name=toward.name)
+        wave = PlaneWave(
+            lower=lower,
+            upper=upper,
+            direction=tuple((-away).tolist()),
+            polarisation=tuple(electric.tolist()),
+            waveform=pulse,
+            name=toward.name,
+        )
         alone = {"sources": (wave,), "excitations": (SOURCES,), "monitors": (monitor, *fields.monitors(frequencies))}
         result = model.model_copy(update=alone).run(threads=threads)
         if result.status != "done":
