@@ -243,13 +243,13 @@ def answered(
     model: Simulation, far_fields: Sequence[tuple[Any, ...]], frequencies: np.ndarray, threads: int | None
 ) -> xarray.Dataset:
     """What `sensitivities` gives of a model, without derivatives."""
-    import xarray
-
     towards = towards_of(model, far_fields)
     result = model.model_copy(update={"monitors": recorded_at(model, towards, frequencies)}).run(threads=threads)
+    found = result.sparameters_at(frequencies).to_dataset(name="sparameters")
+    if not towards:
+        return found
     names = {"toward": [each.name for each in towards], "source": list(result.ports)}
-    found = result.sparameters_at(frequencies).to_dataset(name="sparameters").assign_coords(names)
-    return found.assign(far_field_variables(result, towards, frequencies)) if towards else xarray.Dataset(found)
+    return found.assign_coords(names).assign(far_field_variables(result, towards, frequencies))
 
 
 def _refuse_ports(model: Simulation, goals: Sequence[Goal]) -> None:

@@ -96,17 +96,17 @@ def sensitivities(
         sums = (exchange.of(part, sides, [*runs, *currents, *lights]) for part, sides in zip(parts, sides_of(parts)))
         made = np.asarray(sum(sums)) / each.step
         slopes.append(_turned(made[:, : len(runs), : len(runs)], waves))
-        field_slopes.append(probe_slopes(made, np.concatenate((moments, far)), result, f))
-    found, further = _dataset(result, given, f, np.stack(slopes)), np.stack(field_slopes)
+        if heard or towards:
+            field_slopes.append(probe_slopes(made, np.concatenate((moments, far)), result, f))
+    found = _dataset(result, given, f, np.stack(slopes))
     if heard:
-        found = _with_fields(found, heard, probed(result, heard, f), further[:, : len(heard)])
-    return (
-        found
-        if not towards
-        else found.assign_coords(toward=[each.name for each in towards]).assign(
-            far_field_variables(result, towards, f, further[:, len(heard) :])
-        )
-    )
+        own = np.stack(field_slopes)[:, : len(heard)]
+        found = _with_fields(found, heard, probed(result, heard, f), own)
+    if towards:
+        own = np.stack(field_slopes)[:, len(heard) :]
+        names = {"toward": [each.name for each in towards]}
+        found = found.assign_coords(names).assign(far_field_variables(result, towards, f, own))
+    return found
 
 
 def _with_fields(
