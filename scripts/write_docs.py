@@ -128,7 +128,7 @@ def own_members(entry: type) -> list[str]:
         function = raw.fget if isinstance(raw, property) else getattr(raw, "func", getattr(raw, "__func__", raw))
         text = inspect.getdoc(function) if callable(function) else None
         text = "The same in dBi." if name.endswith("_dbi") else text
-        if not text or (issubclass(entry, Schema) and name in entry.model_fields):
+        if not text or name.startswith("model_") or (issubclass(entry, Schema) and name in entry.model_fields):
             continue
         first = inspect.cleandoc(text).split("\n\n")[0].replace("\n", " ")
         lines.append(f"- `.{name}{call_text(raw, function)}` {first}")

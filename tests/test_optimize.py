@@ -6,6 +6,7 @@ import xarray
 
 import nearfield as nf
 from nearfield.studies.goals import goals_of
+from nearfield.studies.optimize import answered
 
 HIGH = 0.8e-3
 
@@ -40,6 +41,42 @@ def test_derivatives_lead_a_patch_to_its_frequency_in_a_few_runs():
     assert len(axes.lines[0].get_xdata()) == len(found.attempts)
 
 
+def strips(length):
+    """A dipole of two strips."""
+    arms = [(-length / 2, -0.5e-3), (0.5e-3, length / 2)]
+    sheets = [nf.Sheet((low, -1.4e-3, 0), (high, 1.4e-3, 0)) for low, high in arms]
+    return nf.Simulation(
+        nf.Grid(*(((np.arange(-n, n + 1) + shift) * 1e-3).tolist() for n, shift in ((16, 0.5), (13, 0), (12, 0)))),
+        structures=[nf.Structure(sheet, nf.PEC) for sheet in sheets],
+        boundaries=nf.Boundaries(all=nf.CPML(4)),
+        ports=[nf.LumpedPort("feed", (-0.5e-3, 0, 0), (0.5e-3, 0, 0), "x")],
+        waveform=nf.ModulatedGaussian("10 GHz", "5 GHz"),
+        monitors=[nf.FarField("pattern", ["10 GHz"], (-11e-3, -8e-3, -7e-3), (11e-3, 8e-3, 7e-3))],
+        metal="conformal",
+        decay=1e-4,
+    )
+
+
+GAIN = "pattern realized gain > 1.9 dBi at 12.5 GHz towards 0, 0 deg"
+
+
+def test_a_gain_in_a_direction_is_a_goal_with_derivatives():
+    found = nf.optimize(strips, {"length": (8.2e-3, 13.4e-3)}, GAIN, {"length": 12.4e-3}, threads=1)
+    assert found.met
+    assert found.attempts[0].levels[0] < 1.2
+    assert len(found.attempts) <= 5  # Newton's method on one parameter
+    assert found.plot().lines[1].get_ydata()[0] == 1.9
+
+
+def test_the_gain_of_a_goal_is_that_of_the_far_field():
+    model = strips(9e-3)
+    (goal,) = goals_of("pattern realized gain > 1 dBi at 10 GHz towards 30, 60 deg")
+    seen = model.run(threads=1)["pattern"].at(np.radians(30), np.radians(60))
+    assert goal.worst(answered(model, goal.far_fields, goal.frequencies, 1)) == pytest.approx(
+        float(seen.realized_gain_dbi.squeeze()), abs=1e-6
+    )
+
+
 def test_a_simplex_needs_no_derivatives_and_keeps_to_its_number_of_runs():
     found = nf.optimize(patch, {"length": (11e-3, 11.3e-3)}, GOAL, method="simplex", runs=2, threads=1)
     assert not found.met
@@ -58,11 +95,12 @@ def test_goals_know_what_is_missed_and_its_slope():
     )
     below, above = goals_of(["S11 < -20 dB between 1 GHz and 2 GHz", "s11 > -6 dB at 2GHz"])
     below = type(below)(**{**vars(below), "frequencies": frequency})
-    assert below.missed(waves) == pytest.approx([0.4, 0.0])
-    assert below.slopes(waves, rise) == pytest.approx(np.array([[3.0], [0.0]]))
-    assert above.missed(waves) == pytest.approx([10 ** (-6 / 20) - 0.05])
-    assert above.slopes(waves, rise) == pytest.approx(np.array([[-7.0]]))
-    assert above.worst(waves.sel(frequency=[2e9])) == pytest.approx(20 * np.log10(0.05))
+    found = xarray.Dataset({"sparameters": waves, "derivative": rise})
+    assert below.missed(found) == pytest.approx([0.4, 0.0])
+    assert below.slopes(found) == pytest.approx(np.array([[3.0], [0.0]]))
+    assert above.missed(found) == pytest.approx([10 ** (-6 / 20) - 0.05])
+    assert above.slopes(found) == pytest.approx(np.array([[-7.0]]))
+    assert above.worst(found.sel(frequency=[2e9])) == pytest.approx(20 * np.log10(0.05))
 
 
 @pytest.mark.parametrize(
@@ -79,6 +117,7 @@ def test_goals_know_what_is_missed_and_its_slope():
         ({"method": "annealing"}, "not known"),
         ({"runs": 0}, "at least 1"),
         ({"goals": "S21 < -20 dB at 7 GHz"}, "the model has 1 port"),
+        ({"goals": GAIN}, "'pattern' is no monitor FarField; there is: none"),
     ],
 )
 def test_what_cannot_be_searched_is_refused_in_words(change, said):

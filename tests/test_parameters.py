@@ -137,6 +137,7 @@ def test_other_values_take_the_place_of_the_files_own_and_are_kept():
         (("n = 8", 'n = "8 parsec"'), {}, ["parameters.n", "8 parsec"]),
         (("", ""), {"lenght": "5 mm"}, ["unknown parameter 'lenght'", "did you mean length?"]),
         (("", ""), {"length": "5 GHz"}, ["parameters.length", "in 1/s, but the file has it in m"]),
+        (("", ""), {"length": "5.9"}, ["parameters.length", "which is 5.9 m", "give it with its unit"]),
         (("", ""), {"length": "five"}, ["parameters.length", "'five'"]),
     ],
 )
@@ -212,6 +213,13 @@ def test_replace_changes_one_entry_by_its_place_and_checks_it_anew():
 def test_replace_refuses_names_that_are_not_there_and_values_that_do_not_fit(place, new, words):
     with pytest.raises(nf.ModelError, match=words):
         MODEL_IN_PYTHON.replace(place, new)
+
+
+def test_a_copy_refuses_names_that_an_entry_lacks():
+    model = loads(MODEL)
+    assert model.model_copy(update={"steps": 7}).steps == 7
+    with pytest.raises(nf.ModelError, match="Simulation: unknown entry 'stepz'; did you mean steps"):
+        model.model_copy(update={"stepz": 10})
 
 
 def test_replace_refuses_a_name_that_two_entries_have():

@@ -14,6 +14,7 @@ from nearfield.commands.sensitivities import listed
 from nearfield.discretization.discretization import Discretization
 from nearfield.report.tolerance_section import tolerance_recipes
 from nearfield.studies.dip_slopes import dip_slope, tolerances
+from nearfield.studies.pattern_slopes import recorded_at, seen_towards, towards_of
 from nearfield.studies.probe_slopes import probed, probes_of
 from nearfield.studies.sensitivities import _frequencies, sensitivities
 from nearfield.studies.sweep_table import save_sweep
@@ -84,6 +85,61 @@ def test_derivatives_of_the_field_at_a_probe_are_central_differences():
         for part in range(2):
             slopes = found.field_derivative.sel(parameter=name)[part].values
             assert agreement(slopes, (more - less)[part] / (2 * step)) < 5e-3
+
+
+def strips(length=9.3e-3, permittivity=2.2, **entries):
+    """A dipole of two strips on a small board in the open."""
+    lines = [((np.arange(-n, n + 1) + shift) * CELL).tolist() for n, shift in ((16, 0.5), (13, 0), (12, 0))]
+    board = nf.Structure(nf.Box((-5e-3, -2e-3, -1e-3), (5e-3, 2e-3, 0)), nf.Medium(permittivity))
+    arms = [(-length / 2, -0.5e-3), (0.5e-3, length / 2)]
+    sheets = [nf.Sheet((low, -1.4e-3, 0), (high, 1.4e-3, 0)) for low, high in arms]
+    surface = {"lower": (-11e-3, -8e-3, -7e-3), "upper": (11e-3, 8e-3, 7e-3)}
+    return nf.Simulation(
+        nf.Grid(*lines),
+        structures=[board, *(nf.Structure(sheet, nf.PEC) for sheet in sheets)],
+        boundaries=nf.Boundaries(all=nf.CPML(4)),
+        ports=[nf.LumpedPort("feed", (-0.5e-3, 0, 0), (0.5e-3, 0, 0), "x")],
+        waveform=nf.ModulatedGaussian("10 GHz", "5 GHz"),
+        metal="conformal",
+        precision="double",
+        decay=1e-7,
+        **{"monitors": [nf.FarField("pattern", ["10 GHz"], **surface)], **entries},
+    )
+
+
+def test_derivatives_of_the_far_field_are_central_differences():
+    """By a plane wave from each direction: along an axis and at an angle, along theta and phi."""
+    values, frequencies = {"length": 9.3e-3, "permittivity": 2.2}, np.linspace(9e9, 12e9, 4)
+    directions = [("pattern", 0, 0, "theta"), ("pattern", "35 deg", "50 deg", "phi")]
+    found = sensitivities(strips, values, frequencies, threads=1, far_fields=directions)
+    assert found.far_field_derivative.dims == ("parameter", "toward", "frequency", "source")
+    towards = towards_of(strips(), directions)
+    for name, step in (("length", 4e-6), ("permittivity", 1e-3)):
+        _, pairs = alike(strips, varied(values, {name: step}, strips))
+        models = [
+            each.replace(monitors=recorded_at(each, towards, frequencies)) for each in pairs[list(values).index(name)]
+        ]
+        more, less = (seen_towards(each.run(threads=1), towards, frequencies)[0] for each in models)
+        for number in range(2):
+            slopes = found.far_field_derivative.sel(parameter=name)[number].values
+            assert agreement(slopes, (more - less)[number] / (2 * step)) < 0.01
+
+
+def test_far_fields_that_have_no_derivative_are_refused_in_words():
+    narrow = nf.FarField("narrow", ["10 GHz"], (-4e-3, -4e-3, -4e-3), (4e-3, 4e-3, 4e-3))
+    model = strips(monitors=[narrow, nf.Probe("tip", (3.5e-3, 0, 2e-3))])
+    for given, said in (
+        (("tip", 0, 0, "theta"), "'tip' is no monitor FarField; there is: narrow"),
+        (("narrow", 0, 0, "x"), "give .*theta or phi"),
+        (("narrow", "1 GHz", 0, "phi"), "GHz"),
+    ):
+        with pytest.raises(nf.ModelError, match=said):
+            towards_of(model, [given])
+    with pytest.raises(nf.ModelError, match="planes of symmetry"):
+        towards_of(model.replace(symmetry=nf.Symmetry(y="magnetic")), [("narrow", 0, 0, "phi")])
+    with pytest.raises(nf.ModelError, match="outside the surface of 'narrow'"):
+        ways = [("narrow", 0, 0, "theta")]
+        sensitivities(lambda length: strips(length, monitors=[narrow]), {"length": 9.3e-3}, [10e9], far_fields=ways)
 
 
 def test_other_monitors_than_probes_are_refused_by_name():

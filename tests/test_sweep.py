@@ -10,6 +10,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -131,6 +132,20 @@ def test_a_function_sweeps_on_any_executor_and_makes_equal_models_once():
     assert len(list(Path("s/runs").iterdir())) == 2  # both are the (10, "pec") of before
     assert again.folder.values[0] == again.folder.values[1] == str(table.folder.sel(size=10, wall="pec").values)
     assert len({str(folder) for folder in table.folder.values.ravel()} - {""}) == 2
+
+
+class Job:
+    """What submitit gives for a future: no `concurrent.futures.Future`, and its state is asked for."""
+
+    def __init__(self, future):
+        self.done, self.exception, self.result = future.done, future.exception, future.result
+
+
+def test_jobs_that_are_no_futures_are_waited_for_too():
+    with ThreadPoolExecutor(2) as pool:
+        executor = SimpleNamespace(submit=lambda *given: Job(pool.submit(*given)))
+        table = nf.sweep(box, {"size": [10, 11]}, executor, "s", threads=1)
+    assert table.status.values.tolist() == ["done", "done"]
 
 
 def test_cores_are_shared_out_among_runs_beside_each_other(monkeypatch):

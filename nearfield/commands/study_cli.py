@@ -75,7 +75,10 @@ def sensitivities(
 
 
 VARY = "A parameter of the model file and the range to search, as length=11.4mm:13.4mm; may be given several times."
-GOAL = '"S11 < -18 dB between 7.19 GHz and 7.21 GHz", "S21 > -1 dB at 5 GHz"; may be given several times.'
+GOAL = (
+    '"S11 < -18 dB between 7.19 GHz and 7.21 GHz", "S21 > -1 dB at 5 GHz", or "PATTERN realized gain > 6 dBi at 5 GHz '
+    'towards 0, 0 deg" of a far field; may be given several times.'
+)
 START = "Where to begin, as length=12mm; left out, the middle of its range."
 SEARCH = "gradient (least squares with derivatives of each run) or simplex (any parameter, some three times the runs)."
 FOUND = "Model file for what was found, as `nearfield run` takes it; left out, none."

@@ -23,6 +23,7 @@ from nearfield.entry.quantities import DIMENSIONS
 from nearfield.entry.settings import Setting
 
 TABLE = "parameters"
+LEAP = 100.0  # ratio of a value set without a unit to the file's own, above which the unit was forgotten
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 
@@ -91,6 +92,13 @@ class Parameters:
                 f"set to {shown(self.settings[name])}, in {unit_text(wanted.powers)}, but the file has it in "
                 f"{unit_text(own.powers)}"
             )
+        if wanted.powers == NONE and own.powers != NONE and own.number != 0.0 != wanted.number:
+            if not 1.0 / LEAP <= abs(wanted.number / own.number) <= LEAP:
+                unit = unit_text(own.powers)
+                raise ExpressionError(
+                    f"set to {shown(self.settings[name])} without a unit, which is {wanted.number:g} {unit}, but the "
+                    f"file has {shown(given)}; give it with its unit, also where {wanted.number:g} {unit} is meant"
+                )
         return Value(wanted.number, own.powers)
 
     def matters(self, name: str) -> bool:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 
 from nearfield.entry.errors import ModelError
-from nearfield.entry.messages import readable
+from nearfield.entry.messages import readable, unknown
 
 
 class Short(ast.NodeTransformer):
@@ -99,6 +99,14 @@ class Schema(Entry):
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         cls.__signature__ = ShortSignature()  # type: ignore[attr-defined]
+
+    def model_copy(self, *, update: dict[str, Any] | None = None, deep: bool = False) -> Self:
+        """pydantic's copy with other values, which are not checked. Error: names that the entry lacks."""
+        for name in update or ():
+            if name not in type(self).model_fields:
+                refused = unknown("entry", str(name), (field for field in type(self).model_fields if field != "kind"))
+                raise ModelError(f"{type(self).__name__}: {refused}")
+        return super().model_copy(update=update, **({"deep": True} if deep else {}))
 
     def __dir__(self) -> list[str]:
         """Fields and public members of the entry, which completion shows, without those of every model of pydantic."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Collection, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -16,6 +17,7 @@ from nearfield.studies.sweep_point import end_all
 
 FORMS = "processes:N, dask:ADDRESS (of its scheduler, such as dask:tcp://head:8786), or mpi"
 MOST_PROCESSES = 1024
+BETWEEN_LOOKS = 0.5  # s, at jobs that are no futures, as submitit's, whose state is read from files
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,20 @@ def workers(given: Executor | str | None) -> Iterator[Workers]:
             yield found
     else:
         raise ModelError(f"executor {shown(given)} is unknown; give {FORMS}")
+
+
+def ended(jobs: Collection[Any]) -> Iterator[Any]:
+    """Jobs as they end: futures, and what only has their `done`, `exception` and `result`, as submitit's jobs."""
+    if all(isinstance(job, Future) for job in jobs):
+        yield from as_completed(jobs)
+        return
+    waiting = list(jobs)
+    while waiting:
+        over = [job for job in waiting if job.done()]
+        waiting = [job for job in waiting if job not in over]
+        yield from over
+        if not over:
+            time.sleep(BETWEEN_LOOKS)
 
 
 @contextlib.contextmanager

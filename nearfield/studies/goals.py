@@ -1,70 +1,129 @@
-"""Goals for S-parameters: "S11 < -15 dB between 2.4 GHz and 2.5 GHz", "S21 > -1 dB at 5 GHz"."""
+"""Goals in dB: "S11 < -15 dB between 2.4 GHz and 2.5 GHz", "horn realized gain > 6 dBi at 5 GHz towards 0, 0 deg"."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.levels import decibels
 from nearfield.entry.quantities import FREQUENCY, Quantity
+from nearfield.studies.pattern_slopes import POLARISATIONS, label
 
 if TYPE_CHECKING:
     import xarray
 
 POINTS = 21  # frequencies at which a band is asked
 NUMBER = r"[-+]?[\d.]+(?:e[-+]?\d+)?"
-FORM = re.compile(
-    rf"S(?P<to>\d)(?P<source>\d) ?(?P<way>[<>]) ?(?P<limit>{NUMBER}) ?dB "
-    r"(?:between (?P<low>.+?) and (?P<high>.+)|at (?P<at>.+))",
+WHERE = r"(?:between (?P<low>.+?) and (?P<high>.+)|at (?P<at>.+))"
+WAVES = re.compile(rf"S(?P<to>\d)(?P<source>\d) ?(?P<way>[<>]) ?(?P<limit>{NUMBER}) ?dB {WHERE}", re.IGNORECASE)
+GAIN = re.compile(
+    rf"(?P<monitor>.+) realized gain ?(?P<way>[<>]) ?(?P<limit>{NUMBER}) ?dBi {WHERE} "
+    rf"towards (?P<theta>{NUMBER}),? ?(?P<phi>{NUMBER}) ?deg",
     re.IGNORECASE,
+)
+FORMS = (
+    '"S11 < -15 dB between 2.4 GHz and 2.5 GHz" or "S21 > -1 dB at 5 GHz", ports counted from 1, or "PATTERN realized '
+    "gain > 6 dBi at 2.45 GHz towards 0, 0 deg\", a far field's name and the angles theta and phi"
 )
 
 
 @dataclass(frozen=True)
 class Goal:
-    """abs(S) to one port from another, counted from 0, below (way "<") or above a limit (dB) at frequencies (Hz)."""
+    """An amplitude below (way "<") or above a limit (dB) at frequencies (Hz)."""
 
     text: str
-    to: int
-    source: int
     way: str
     limit: float
     frequencies: np.ndarray
 
-    def missed(self, scattering: xarray.DataArray, beyond: float = 0.0) -> np.ndarray:
-        """By how much abs(S) (frequency, to, source) misses the limit at each frequency; 0 where it is met.
+    def missed(self, found: xarray.Dataset, beyond: float = 0.0) -> np.ndarray:
+        """By how much the amplitude misses the limit at each frequency; 0 where it is met.
 
         beyond: by how much (dB) the limit is to be met with some to spare.
         """
-        return np.maximum(self._excess(scattering, beyond), 0.0)
+        return np.maximum(self._excess(found, beyond), 0.0)
 
-    def slopes(self, scattering: xarray.DataArray, derivative: xarray.DataArray, beyond: float = 0.0) -> np.ndarray:
-        """d missed/dp, (frequency, parameter), from dS/dp (parameter, frequency, to, source)."""
-        waves = self._waves(scattering)
-        rise = np.real(np.conj(waves) * self._waves(derivative)) / np.maximum(np.abs(waves), np.finfo(float).tiny)
+    def slopes(self, found: xarray.Dataset, beyond: float = 0.0) -> np.ndarray:
+        """d missed/dp, (frequency, parameter), from the derivatives in a dataset of `sensitivities`."""
         sign = 1.0 if self.way == "<" else -1.0
-        slopes: np.ndarray = np.where(self._excess(scattering, beyond) > 0.0, sign * rise, 0.0).T
+        slopes: np.ndarray = np.where(self._excess(found, beyond) > 0.0, sign * self.rise(found), 0.0).T
         return slopes
 
-    def worst(self, scattering: xarray.DataArray) -> float:
+    def worst(self, found: xarray.Dataset) -> float:
         """The level (dB) at the frequency that is worst."""
-        levels = decibels(self._waves(scattering))
+        levels = decibels(self.amplitude(found))
         return float(levels.max() if self.way == "<" else levels.min())
 
-    def _excess(self, scattering: xarray.DataArray, beyond: float) -> np.ndarray:
+    def _excess(self, found: xarray.Dataset, beyond: float) -> np.ndarray:
         sign = 1.0 if self.way == "<" else -1.0
         limit = 10.0 ** ((self.limit - sign * beyond) / 20.0)
-        excess: np.ndarray = sign * (np.abs(self._waves(scattering)) - limit)
+        excess: np.ndarray = sign * (self.amplitude(found) - limit)
         return excess
+
+    def amplitude(self, found: xarray.Dataset) -> np.ndarray:
+        """What the limit is for, (frequency,)."""
+        raise NotImplementedError
+
+    def rise(self, found: xarray.Dataset) -> np.ndarray:
+        """Its derivatives, (parameter, frequency)."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class WaveGoal(Goal):
+    """abs(S) to one port from another, counted from 0."""
+
+    to: int
+    source: int
+
+    def amplitude(self, found: xarray.Dataset) -> np.ndarray:
+        return np.abs(self._waves(found.sparameters))
+
+    def rise(self, found: xarray.Dataset) -> np.ndarray:
+        waves = self._waves(found.sparameters)
+        rise: np.ndarray = np.real(np.conj(waves) * self._waves(found.derivative)) / _above_zero(np.abs(waves))
+        return rise
 
     def _waves(self, values: xarray.DataArray) -> np.ndarray:
         chosen = values.isel(to=self.to, source=self.source).sel(frequency=self.frequencies)
         return np.asarray(chosen.values)
+
+
+@dataclass(frozen=True)
+class GainGoal(Goal):
+    """The square root of a far field's realized gain in a direction (rad), of the first driven port."""
+
+    monitor: str
+    theta: float
+    phi: float
+
+    @property
+    def far_fields(self) -> list[tuple[Any, ...]]:
+        """What `sensitivities` has to follow."""
+        return [(self.monitor, self.theta, self.phi, part) for part in POLARISATIONS]
+
+    def amplitude(self, found: xarray.Dataset) -> np.ndarray:
+        return np.sqrt(self._of(found.realized_gain).sum(axis=0))
+
+    def rise(self, found: xarray.Dataset) -> np.ndarray:
+        """sqrt(G) Re(F* dF)/abs(F)^2, both parts of the far field F together."""
+        fields, slopes = self._of(found.far_field), self._of(found.far_field_derivative)
+        rise = np.real(np.conj(fields) * slopes).sum(axis=1) / _above_zero((np.abs(fields) ** 2).sum(axis=0))
+        found_rise: np.ndarray = self.amplitude(found) * rise
+        return found_rise
+
+    def _of(self, values: xarray.DataArray) -> np.ndarray:
+        names = [label(*each) for each in self.far_fields]
+        return np.asarray(values.isel(source=0).sel(toward=names, frequency=self.frequencies).values)
+
+
+def _above_zero(values: np.ndarray) -> np.ndarray:
+    return np.maximum(values, np.finfo(float).tiny)
 
 
 def goals_of(texts: str | Sequence[str]) -> list[Goal]:
@@ -76,12 +135,19 @@ def goals_of(texts: str | Sequence[str]) -> list[Goal]:
 
 
 def _goal(text: str) -> Goal:
-    match = FORM.fullmatch(" ".join(str(text).split()))
-    if match is None or "0" in (match["to"], match["source"]):
-        raise ModelError(
-            f'goal {text!r}: give it as "S11 < -15 dB between 2.4 GHz and 2.5 GHz" or "S21 > -1 dB at 5 GHz", ports '
-            "counted from 1"
-        )
+    words = " ".join(str(text).split())
+    match = WAVES.fullmatch(words)
+    if match is not None and "0" not in (match["to"], match["source"]):
+        return WaveGoal(*_common(text, match), int(match["to"]) - 1, int(match["source"]) - 1)
+    match = GAIN.fullmatch(words)
+    if match is None:
+        raise ModelError(f"goal {text!r}: give it as {FORMS}")
+    angles = [float(np.radians(float(match[name]))) for name in ("theta", "phi")]
+    return GainGoal(*_common(text, match), match["monitor"], *angles)
+
+
+def _common(text: str, match: re.Match[str]) -> tuple[str, str, float, np.ndarray]:
+    """Text, way, limit (dB) and frequencies (Hz) of a goal. Error: no band."""
     try:
         ends = [
             Quantity(FREQUENCY, "positive").read(each) for each in (match["low"], match["high"], match["at"]) if each
@@ -91,4 +157,4 @@ def _goal(text: str) -> Goal:
     if len(ends) == 2 and ends[0] >= ends[1]:
         raise ModelError(f"goal {text!r}: the band ends below its beginning; give the lower frequency first")
     places = np.array(ends) if len(ends) == 1 else np.linspace(ends[0], ends[1], POINTS)
-    return Goal(str(text), int(match["to"]) - 1, int(match["source"]) - 1, match["way"], float(match["limit"]), places)
+    return str(text), match["way"], float(match["limit"]), places

@@ -14,7 +14,8 @@ from nearfield.entry.errors import ModelError
 from nearfield.entry.expressions import ExpressionError
 from nearfield.entry.parameters import value_of
 from nearfield.entry.wording import counted
-from nearfield.studies.goals import Goal, goals_of
+from nearfield.studies.goals import GainGoal, Goal, WaveGoal, goals_of
+from nearfield.studies.pattern_slopes import far_field_variables, recorded_at, towards_of
 from nearfield.studies.sensitivities import sensitivities
 from nearfield.studies.varied import making
 
@@ -32,8 +33,8 @@ MET, SETTLED, SPENT = "the goals are met", "no step makes it better", "the runs 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One run of a search: parameters (SI), the sum of squares by which abs(S) misses the goals, and the worst level
-    (dB) of each goal."""
+    """One run of a search: parameters (SI), the sum of squares by which amplitudes miss the goals, and the worst
+    level (dB) of each goal."""
 
     parameters: dict[str, float]
     cost: float
@@ -80,14 +81,16 @@ def optimize(
     threads: int | None = None,
     report: Callable[[Attempt, int], None] | None = None,
 ) -> Optimum:
-    """Search the parameters for which S-parameters meet goals.
+    """Search the parameters for which S-parameters and gains meet goals.
 
     make: a function of the parameters that gives a `Simulation`, or a model file with `[parameters]`. parameters: the
     lowest and highest value of each, numbers (SI) or texts ("14 mm", "18 mm"). goals: "S11 < -15 dB between 2.4 GHz and
-    2.5 GHz", "S21 > -1 dB at 5 GHz"; ports count from 1. start: where to begin; left out, the middle of each range.
-    method: "gradient", least squares of what abs(S) misses with the derivatives of `sensitivities`, which must know
-    every parameter; "simplex" (Nelder and Mead) takes any parameter and some three times the runs. runs: at most so
-    many. report: called after each run with the attempt and its number.
+    2.5 GHz", "S21 > -1 dB at 5 GHz", ports counted from 1; "pattern realized gain > 6 dBi at 2.45 GHz towards 0, 0
+    deg", a monitor `FarField` and the angles theta and phi, by two further runs an attempt, of the first port driven.
+    start: where to begin; left out, the middle of each range. method: "gradient", least squares of what abs(S) and
+    gains miss with the derivatives of `sensitivities`, which must know every parameter; "simplex" (Nelder and Mead)
+    takes any parameter and some three times the runs. runs: at most so many. report: called after each run with the
+    attempt and its number.
 
     It stops when the goals are met, when steps fall below 1e-4 of the ranges, or when the runs are used up. What it
     finds is the best near its start: far from a resonance abs(S11) is flat, so begin within a bandwidth or two.
@@ -207,38 +210,51 @@ class Search:
     def _made(self, at: np.ndarray, wanted: bool) -> tuple[np.ndarray, np.ndarray]:
         values = dict(zip(self.names, self.values(at)))
         frequencies = np.unique(np.concatenate([goal.frequencies for goal in self.goals]))
-        scattering, derivative = self._answers(values, frequencies, wanted)
-        missed = np.concatenate([goal.missed(scattering) for goal in self.goals])
+        answers = self._answers(values, frequencies, wanted)
+        missed = np.concatenate([goal.missed(answers) for goal in self.goals])
         if not np.isfinite(missed).all():
             raise ModelError("a goal lies at frequencies at which the pulse holds too little; give a wider pulse")
-        levels = tuple(goal.worst(scattering) for goal in self.goals)
+        levels = tuple(goal.worst(answers) for goal in self.goals)
         self.attempts.append(Attempt(values, float(np.sum(missed**2)), levels))
         if self._report is not None:
             self._report(self.attempts[-1], len(self.attempts))
         if not missed.any():
             raise _Ended(MET)
-        if derivative is None:
+        if not wanted:
             return missed, np.empty((missed.size, 0))
-        aimed = np.concatenate([goal.missed(scattering, SPARE) for goal in self.goals])
-        slopes = np.concatenate([goal.slopes(scattering, derivative, SPARE) for goal in self.goals])
+        aimed = np.concatenate([goal.missed(answers, SPARE) for goal in self.goals])
+        slopes = np.concatenate([goal.slopes(answers, SPARE) for goal in self.goals])
         return aimed, slopes * self._span
 
-    def _answers(
-        self, values: dict[str, float], frequencies: np.ndarray, slopes: bool
-    ) -> tuple[xarray.DataArray, xarray.DataArray | None]:
-        """S and, if asked, its derivatives."""
-        if slopes:
-            try:
-                found = sensitivities(self.build, self.given(values), frequencies, self._threads)
-            except ModelError as error:
-                raise ModelError(f'{error} (method = "simplex" searches without derivatives)') from None
-            return found.sparameters, found.derivative
-        return self.build(**self.given(values)).run(threads=self._threads).sparameters_at(frequencies), None
+    def _answers(self, values: dict[str, float], frequencies: np.ndarray, slopes: bool) -> xarray.Dataset:
+        """S and the far fields that goals name, and if asked their derivatives."""
+        wanted = list(
+            dict.fromkeys(way for goal in self.goals if isinstance(goal, GainGoal) for way in goal.far_fields)
+        )
+        if not slopes:
+            return answered(self.build(**self.given(values)), wanted, frequencies, self._threads)
+        try:
+            return sensitivities(self.build, self.given(values), frequencies, self._threads, far_fields=wanted)
+        except ModelError as error:
+            raise ModelError(f'{error} (method = "simplex" searches without derivatives)') from None
+
+
+def answered(
+    model: Simulation, far_fields: Sequence[tuple[Any, ...]], frequencies: np.ndarray, threads: int | None
+) -> xarray.Dataset:
+    """What `sensitivities` gives of a model, without derivatives."""
+    towards = towards_of(model, far_fields)
+    result = model.model_copy(update={"monitors": recorded_at(model, towards, frequencies)}).run(threads=threads)
+    found = result.sparameters_at(frequencies).to_dataset(name="sparameters")
+    if not towards:
+        return found
+    names = {"toward": [each.name for each in towards], "source": list(result.ports)}
+    return found.assign_coords(names).assign(far_field_variables(result, towards, frequencies))
 
 
 def _refuse_ports(model: Simulation, goals: Sequence[Goal]) -> None:
     names = [port.name for port in model._channels]
-    for goal in goals:
+    for goal in (goal for goal in goals if isinstance(goal, WaveGoal)):
         if max(goal.to, goal.source) >= len(names):
             raise ModelError(f"goal {goal.text!r}: the model has {counted(len(names), 'port')}, {', '.join(names)}")
 

@@ -35,7 +35,7 @@ def probes_of(model: Simulation, names: Sequence[str]) -> list[Probe]:
             kind = f"a {there[name].kind} monitor" if name in there else "not there"
             raise ModelError(
                 f"probes: {name!r} is {kind}; sensitivities follow the field at a point, by monitors Probe (of this "
-                f"model: {', '.join(known) or 'none'}). Vary a far field, a flux or a plane by `sweep` instead"
+                f"model: {', '.join(known) or 'none'}), and far fields by far_fields; vary a flux or a plane by `sweep`"
             )
     if names and any(model.symmetry.kinds):
         raise ModelError("probes: their derivatives are not known beside planes of symmetry; leave symmetry out")

@@ -14,6 +14,7 @@ from nearfield.analysis.sparameters import excited_enough
 from nearfield.analysis.spectra import frequency_axis
 from nearfield.discretization.discretization import Discretization
 from nearfield.entry.errors import ModelError
+from nearfield.studies.pattern_slopes import far_field_variables, recorded_at, towards_of, wave_runs
 from nearfield.studies.probe_slopes import adjoint_runs, probe_slopes, probed, probes_of
 from nearfield.studies.reciprocity import Exchange
 from nearfield.studies.sample_fields import SampleFields
@@ -39,6 +40,7 @@ def sensitivities(
     output: str | Path | None = None,
     steps: Mapping[str, Any] | None = None,
     probes: Sequence[str] = (),
+    far_fields: Sequence[Sequence[Any]] = (),
 ) -> xarray.Dataset:
     """How S-parameters change with sizes and media of structures: one run a port, whatever the number of parameters.
 
@@ -47,15 +49,18 @@ def sensitivities(
     frequencies: Hz; left out, 101 over the band of the pulses, on large models fewer, down to 11. output: a file for
     the run's result. steps: by how much a parameter is changed to see which coefficients it moves (SI or text); left
     out, so much that bodies move by 0.002 of a cell, or 1e-5 of its value where none moves. probes: names of monitors
-    `Probe` whose spectra are derived too, by one further run each.
+    `Probe` whose spectra are derived too, by one further run each. far_fields: ("pattern", theta, phi, "theta") each, a
+    monitor `FarField`, a direction and the part of E (or "phi"), by one further run each; an automatic grid then stays.
 
     Variables: `sparameters` (frequency, to, source), `derivative` (parameter, frequency, to, source) per SI unit of the
     parameter, and of each parameter its `value`, `unit`, `step`; with probes `field` (probe, frequency, source), as of
-    a port's source of amplitude 1, and `field_derivative` (parameter, probe, frequency, source). Derivatives are those
-    of the model on its grid (an automatic one goes with the bodies): to 0.5 % between lumped ports, 1 % where waves are
-    measured on a line and at probes. Metal must be followed through cells (`metal = "conformal"`, or "auto" where that
-    chooses it). Error: `ModelError` for what moves ports, sources or elements or changes a guide at its port, for
-    dispersive media and skin effect where the parameter acts, for closed axes with phases, for monitors but probes.
+    a port's source of amplitude 1, and `field_derivative` (parameter, probe, frequency, source); with far fields
+    `far_field` (toward, frequency, source), E times r exp(+j k r), the `realized_gain` (linear) of that part, and
+    `far_field_derivative` (parameter, toward, frequency, source). Derivatives are those of the model on its grid (an
+    automatic one goes with the bodies): to 0.5 % between lumped ports, 1 % where waves are measured on a line, at
+    probes and of far fields. Metal must be followed through cells (`metal = "conformal"`, or "auto" where that chooses
+    it). Error: `ModelError` for what moves ports, sources or elements or changes a guide at its port, for dispersive
+    media and skin effect where the parameter acts, for closed axes with phases, for other monitors.
 
     >>> import nearfield as nf
     >>> def filled(permittivity):
@@ -70,30 +75,38 @@ def sensitivities(
     """
     build, values = making(make, parameters)
     given = varied(values, steps or {}, build)
-    model, pairs = alike(build, given)
+    model, pairs = alike(build, given, stays=bool(far_fields))
     at = Discretization(model)
     _refuse_kinds(at)
     triples = [(at, Discretization(more), Discretization(less)) for more, less in pairs]
     changes = [_changes(triple, each) for triple, each in zip(triples, given)]
-    heard = probes_of(model, probes)
+    heard, towards = probes_of(model, probes), towards_of(model, far_fields)
     fields = SampleFields(at.grid, at.coefficients.active, _wanted(changes))
     f = _frequencies(frequencies, at, fields.samples)
-    recorded = model.model_copy(update={"monitors": (*model.monitors, *fields.monitors(f))})
+    recorded = model.model_copy(update={"monitors": (*recorded_at(model, towards, f), *fields.monitors(f))})
     result = recorded.run(threads=threads, output=output)
     if result.status != "done":
         raise ModelError(f"the run was {result.status}: its derivatives are not known")
     runs = [fields.read(result.excitation(name), at.coefficients) for name in result.ports]
     currents, moments = adjoint_runs(model, heard, fields, at.coefficients, f, threads)
+    lights, far = wave_runs(model, at, towards, fields, f, threads)
     waves, slopes, field_slopes = incident_waves(result, at, f), [], []
     for each, parts, models in zip(given, changes, triples):
         exchange = Exchange(models, f)
-        sums = (exchange.of(part, sides, [*runs, *currents]) for part, sides in zip(parts, sides_of(parts)))
+        sums = (exchange.of(part, sides, [*runs, *currents, *lights]) for part, sides in zip(parts, sides_of(parts)))
         made = np.asarray(sum(sums)) / each.step
         slopes.append(_turned(made[:, : len(runs), : len(runs)], waves))
-        if heard:
-            field_slopes.append(probe_slopes(made, moments, result, f))
+        if heard or towards:
+            field_slopes.append(probe_slopes(made, np.concatenate((moments, far)), result, f))
     found = _dataset(result, given, f, np.stack(slopes))
-    return found if not heard else _with_fields(found, heard, probed(result, heard, f), np.stack(field_slopes))
+    if heard:
+        own = np.stack(field_slopes)[:, : len(heard)]
+        found = _with_fields(found, heard, probed(result, heard, f), own)
+    if towards:
+        own = np.stack(field_slopes)[:, len(heard) :]
+        names = {"toward": [each.name for each in towards]}
+        found = found.assign_coords(names).assign(far_field_variables(result, towards, f, own))
+    return found
 
 
 def _with_fields(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, Future, as_completed
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nearfield.entry.errors import ModelError
 from nearfield.formats.lock import locked
 from nearfield.run.checkpoint.contents import self_contained
-from nearfield.studies.executors import Workers, workers
+from nearfield.studies.executors import Workers, ended, workers
 from nearfield.studies.quantities import Quantity, quantity_of
 from nearfield.studies.sweep_point import folder_of, kept, run_kept
 from nearfield.studies.sweep_table import FILE, save_sweep, table_of
@@ -51,12 +51,12 @@ def sweep(
 
     make: a function of the parameters that gives a `Simulation`, or a model file with `[parameters]`. parameters: a
     list of values each, numbers (SI) or texts ("15 mm"). executor: "processes:4", "dask:tcp://head:8786", "mpi" (under
-    `mpiexec`, where the other ranks get an empty dataset), or any `concurrent.futures.Executor` whose workers see the
-    same files; left out, one run after another. output: the folder that keeps the runs, by the content of their
-    models: a run that is there is not made again, and a sweep that was killed goes on where it was. quantities: as in
-    `converge` ("S11 dip"), or functions of a `Result`; each becomes a variable. threads: of each run; left out, the
-    machine's cores over the runs that go on at once. report: called after each run with its point, how many are done,
-    and of how many.
+    `mpiexec`, where the other ranks get an empty dataset), or any `concurrent.futures.Executor`, and submitit's, whose
+    workers see the same files; left out, one run after another. output: the folder that keeps the runs, by the content
+    of their models: a run that is there is not made again, and a sweep that was killed goes on where it was.
+    quantities: as in `converge` ("S11 dip"), or functions of a `Result`; each becomes a variable. threads: of each run;
+    left out, the machine's cores over the runs that go on at once. report: called after each run with its point, how
+    many are done, and of how many.
 
     Variables: `sparameters`, fluxes and peaks of far fields by name, the quantities, and of each run `status` ("done",
     "refused", "diverged", "failed"), `message` and `folder` (below `output`). What a failed run lacks is NaN. The same
@@ -134,7 +134,7 @@ def _make_runs(
         if point.folder is not None:
             by_folder.setdefault(point.folder, []).append(point)
     done = len(points) - sum(map(len, by_folder.values()))
-    futures: dict[Future[dict[str, Any]], Path] = {}
+    futures: dict[Any, Path] = {}
 
     def told(folder: Path, how: dict[str, Any], made: bool) -> None:
         nonlocal done
@@ -151,7 +151,7 @@ def _make_runs(
             told(folder, how, False)
         else:
             futures[found.executor.submit(run_kept, alike[0].text, str(folder), threads, found.share)] = folder
-    for future in as_completed(futures):
+    for future in ended(futures):
         error = future.exception()
         lost = {"status": "failed", "message": f"its worker was lost: {type(error).__name__}: {error}"}
         told(futures[future], lost if error is not None else future.result(), True)

@@ -106,12 +106,12 @@ def _cells_moved(model: Simulation, beside: Simulation) -> float:
 
 
 def alike(
-    make: Callable[..., Simulation], parameters: Sequence[Varied]
+    make: Callable[..., Simulation], parameters: Sequence[Varied], stays: bool = False
 ) -> tuple[Simulation, list[tuple[Simulation, Simulation]]]:
     """The model, and for each parameter those with a little more and less of it; one time step and way of metal.
 
-    Grids with given lines stay; an automatic one goes with the bodies as long as it has as many cells. Every
-    port is driven. Error: a parameter changes more than structures and media.
+    Grids with given lines stay; an automatic one goes with the bodies as long as it has as many cells, unless it
+    `stays`. Every port is driven. Error: a parameter changes more than structures and media.
     """
     values = {each.name: each.given(0) for each in parameters}
     model = make(**values)
@@ -128,7 +128,9 @@ def alike(
             _refuse_other_changes(model, beside, each.name)
             _refuse_changed_guides(model, beside, each.name)
             own = {name: getattr(beside, name) for name in BODIES}
-            models.append(models[0].model_copy(update=own | {"grid": _grid_beside(grid, beside)}))
+            models.append(
+                models[0].model_copy(update=own | {"grid": _given(grid) if stays else _grid_beside(grid, beside)})
+            )
     models = one_method(models)
     step = min(Discretization(each).time_step for each in models)
     models = [each.model_copy(update={"time_step": step}) for each in models]
