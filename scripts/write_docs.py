@@ -21,7 +21,7 @@ from typing import Any
 
 import nearfield
 from nearfield.entry.quantities import ComplexQuantity, Quantity
-from nearfield.entry.schema import Schema
+from nearfield.entry.schema import Schema, field_texts
 
 ROOT = Path(__file__).resolve().parents[1]
 API, MODEL_FILE, MEDIA = (ROOT / "docs" / name for name in ("api.md", "model-file.md", "media.md"))
@@ -107,12 +107,13 @@ def wrapped(name: str, parts: list[str]) -> str:
 
 def fields_table(entry: type[Schema]) -> str:
     lines = ["| entry | takes | default | meaning |", "|---|---|---|---|"]
+    texts = field_texts(entry)
     for name, field in entry.model_fields.items():
         if name == "kind":
             continue
         default = "required" if field.is_required() else f"`{field.default!r}`"
         annotation = typing.get_type_hints(entry, include_extras=True).get(name, field.annotation)
-        cells = [f"`{name}`", type_name(annotation), default, (field.description or "").replace("\n", " ")]
+        cells = [f"`{name}`", type_name(annotation), default, texts.get(name, "").replace("\n", " ")]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)
 

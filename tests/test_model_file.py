@@ -157,3 +157,9 @@ def test_files_that_are_no_text_are_refused(tmp_path, content, words):
     path.write_bytes(content)
     with pytest.raises(nf.ModelError, match=words):
         load(path)
+
+
+def test_the_json_schema_of_an_entry_describes_its_fields():
+    fields = nf.Cylinder.model_json_schema()["properties"]
+    assert fields["radius"]["description"].startswith("Radius")
+    assert all("description" in field for name, field in fields.items() if name != "kind")

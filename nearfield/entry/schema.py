@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import inspect
+import textwrap
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, dataclass_transform
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
 from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import readable, unknown
@@ -45,6 +48,26 @@ class ShortSignature:
         return inspect.Signature(parameters, __validate_parameters__=False)  # a field with a default may come first
 
 
+def field_texts(entry: type[Entry]) -> dict[str, str]:
+    """The docstring below each field of an entry, own and inherited; read from the source when it is asked for.
+
+    pydantic's `use_attribute_docstrings` reads the source of all entries at their import.
+    """
+    found: dict[str, str] = {}
+    for kind in reversed(entry.__mro__):
+        if not kind.__module__.startswith(__package__.partition(".")[0]):
+            continue
+        source: Any = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
+        for field, below in pairwise(source.body):
+            match field, below:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name)),
+                    ast.Expr(value=ast.Constant(value=str(text))),
+                ) if name in entry.model_fields:
+                    found[name] = inspect.cleandoc(text)
+    return found
+
+
 def tag(name: Any, *, init: Literal[False] = False) -> Any:
     """Default of a field `kind`, which no constructor takes: TOML alone gives it."""
     return name
@@ -77,7 +100,7 @@ class Schema(Entry):
     The field `kind`, where there is one, tells union members apart in TOML; it is never positional.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     def __init__(self, /, *args: Any, **values: Any) -> None:
         name = type(self).__name__
@@ -99,6 +122,15 @@ class Schema(Entry):
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         cls.__signature__ = ShortSignature()  # type: ignore[attr-defined]
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        made = handler(schema)
+        fields = handler.resolve_ref_schema(made).get("properties", {})
+        for name, text in field_texts(cls).items():
+            if name in fields:
+                fields[name]["description"] = text
+        return made
 
     def model_copy(self, *, update: dict[str, Any] | None = None, deep: bool = False) -> Self:
         """pydantic's copy with other values, which are not checked. Error: names that the entry lacks."""
