@@ -68,6 +68,37 @@ def test_an_edge_on_a_grid_line_is_asked_where_its_coefficients_go_on():
     assert agreement(less, more) > 1.0  # another law on the other side: the test asks something
 
 
+def stub(length=4.3e-3, **entries):
+    """A strip between two ports with an open stub at its middle, over ground."""
+    lines = [(np.arange(-n, m + 1) * CELL).tolist() for n, m in ((12, 12), (7, 11), (0, 7))]
+    sheets = [nf.Sheet((-6e-3, -1.4e-3, HIGH), (6e-3, 1.4e-3, HIGH))]
+    sheets.append(nf.Sheet((-1.3e-3, 1.4e-3, HIGH), (1.3e-3, 1.4e-3 + length, HIGH)))
+    board = nf.Structure(nf.Box((-1, -1, 0), (1, 1, HIGH)), nf.Medium(2.2))
+    ends = {"in": -5e-3, "out": 5e-3}
+    return nf.Simulation(
+        nf.Grid(*lines),
+        structures=[board, *(nf.Structure(sheet, nf.PEC) for sheet in sheets)],
+        boundaries=nf.Boundaries(all=nf.CPML(4), z_low=nf.PEC),
+        ports=[nf.LumpedPort(name, (x, 0, 0), (x, 0, HIGH), "z") for name, x in ends.items()],
+        waveform=nf.ModulatedGaussian("9 GHz", "5 GHz"),
+        metal="conformal",
+        precision="double",
+        decay=1e-7,
+        **entries,
+    )
+
+
+def test_derivatives_by_the_length_of_a_stub_are_central_differences():
+    """Of all four S-parameters, where the stub stops the line and beside; errors as above."""
+    frequencies, step = np.linspace(7e9, 11e9, 9), 4e-6
+    found = sensitivities(stub, {"length": 4.3e-3}, frequencies, threads=1)
+    more, less = differences(stub, {"length": 4.3e-3}, "length", step, frequencies)
+    assert np.abs(found.sparameters.values[:, 1, 0]).min() < 0.5 < np.abs(found.sparameters.values[:, 1, 0]).max()
+    for to, source in np.ndindex(2, 2):
+        expected = 0.5 * (more + less)[:, to, source]
+        assert agreement(found.derivative.values[0, :, to, source], expected) < 0.01
+
+
 def test_derivatives_of_the_field_at_a_probe_are_central_differences():
     """Beside the patch, off the lines, by one further run a probe; errors as of S at a lumped port."""
     values, frequencies = {"length": 9.3e-3, "permittivity": 2.2}, np.linspace(8e9, 11e9, 7)
