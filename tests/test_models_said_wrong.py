@@ -54,6 +54,15 @@ def test_a_sheet_on_the_face_of_a_later_body_is_not_covered():
     assert "wholly inside" not in said(structures=[STRIP, nf.Structure(STRIP.shape, nf.PEC), BOARD, STRIP][:2])
 
 
+def test_a_body_that_a_hole_in_its_cover_lays_open_is_not_covered():
+    wall, hole = (
+        box((-6, -6, 1), (6, 6, 4), nf.PEC),
+        nf.Structure(nf.Cylinder((0, 0, MM), (0, 0, 4 * MM), 2 * MM), GLASS),
+    )
+    assert "wholly inside" in said(structures=[BOARD, wall])
+    assert "wholly inside" not in said(structures=[BOARD, wall, hole])
+
+
 ACROSS_X = {"symmetry": nf.Symmetry(x="magnetic")}
 
 

@@ -28,7 +28,7 @@ def covered_bodies(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[str
 
 
 def _covered(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[tuple[FilledShape, FilledShape]]:
-    """Pairs of a structure without effect and one that covers it."""
+    """Pairs of a structure without effect and one that covers it, into which no later one reaches there."""
     if not bodies:
         return
     corners = np.array([body.shape.bounds() for body in bodies])
@@ -43,8 +43,8 @@ def _covered(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[tuple[Fil
     solid = np.all(corners[:, 0] < corners[:, 1], axis=1) & ~wires
     for number, body in enumerate(bodies):
         low, high = np.maximum(corners[number, 0], ends[0]), np.minimum(corners[number, 1], ends[1])
-        later = solid & (medium != medium[number]) & (np.arange(len(bodies)) > number)
-        later &= (corners[:, 0] < high).all(axis=1) & (corners[:, 1] > low).all(axis=1)
+        reach = solid & (corners[:, 0] < high).all(axis=1) & (corners[:, 1] > low).all(axis=1)
+        later = reach & (medium != medium[number]) & (np.arange(len(bodies)) > number)
         if (low > high).any() or not later.any():
             continue
         covers: list[int] = np.flatnonzero(later).tolist()
@@ -53,5 +53,9 @@ def _covered(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[tuple[Fil
             continue
         x, y, z = points_inside(body.shape, ends[0], ends[1], LOOKED_AT)
         inside = np.array([bodies[cover].shape.contains(x, y, z, -margin) for cover in covers])
-        if x.size and inside.any(axis=0).all():
-            yield body, bodies[covers[int(inside.sum(axis=1).argmax())]]
+        if not x.size or not inside.any(axis=0).all():
+            continue
+        cover = covers[int(inside.sum(axis=1).argmax())]
+        # a hole that is drawn after the cover lays open what is below it: edges on its rim see that medium
+        if not (reach[cover:] & (medium[cover:] != medium[cover])).any():
+            yield body, bodies[cover]
