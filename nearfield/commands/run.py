@@ -20,6 +20,7 @@ from nearfield.engines.cpu.tuning import TILE_FACTS, choose, tiles_text
 from nearfield.entry.attempts import Attempts
 from nearfield.entry.errors import DivergedError, ModelError, Requeue, RunFailed
 from nearfield.entry.wording import counted, duration, memory
+from nearfield.machine.compiled import core
 from nearfield.machine.interruption import Terminated
 from nearfield.machine.machine_rate import remember_rate
 from nearfield.machine.transport import Alone, agreed, world
@@ -212,7 +213,7 @@ def run_set_up(
             result = Result(error.result)
             out.note(f"error: {error}")
     out.warn(*later)
-    if ranks.size == 1 and name == "cpu":
+    if ranks.size == 1 and name == "cpu" and not core().debug:  # a core that counts steps is many times slower
         remember_rates(result, simulation.precision)
     return result
 
