@@ -5,6 +5,7 @@ import pytest
 import xarray
 
 import nearfield as nf
+from nearfield.analysis.spectra import spectrum
 from nearfield.studies.goals import goals_of
 from nearfield.studies.optimize import answered
 
@@ -72,9 +73,33 @@ def test_the_gain_of_a_goal_is_that_of_the_far_field():
     model = strips(9e-3)
     (goal,) = goals_of("pattern realized gain > 1 dBi at 10 GHz towards 30, 60 deg")
     seen = model.run(threads=1)["pattern"].at(np.radians(30), np.radians(60))
-    assert goal.worst(answered(model, goal.far_fields, goal.frequencies, 1)) == pytest.approx(
+    assert goal.worst(answered(model, goal.frequencies, 1, goal.far_fields)) == pytest.approx(
         float(seen.realized_gain_dbi.squeeze()), abs=1e-6
     )
+
+
+FIELD = "tip field < 53 dBV/m at 10 GHz"
+
+
+def heard_strips(length):
+    """The dipole with a probe beside its end."""
+    model = strips(length)
+    return model.model_copy(update={"monitors": (nf.Probe("tip", (9e-3, 0, 4e-3), "Ex"),)})
+
+
+def test_a_field_at_a_probe_is_a_goal_with_derivatives():
+    model = heard_strips(9e-3)
+    (goal,) = goals_of(FIELD)
+    run = model.run(threads=1).excitation("feed")
+    source = run.source(goal.frequencies)
+    heard = abs(spectrum(run["tip"], goal.frequencies).values / source)[0]
+    began = goal.worst(answered(model, goal.frequencies, 1, probes=["tip"]))
+    assert began == pytest.approx(20 * np.log10(heard), abs=1e-9)
+    wanted = f"tip field > {began + 1:.2f} dBV/m at 10 GHz"
+    found = nf.optimize(heard_strips, {"length": (8.2e-3, 13.4e-3)}, wanted, {"length": 9e-3}, threads=1)
+    assert found.met
+    assert found.attempts[0].levels[0] == pytest.approx(began, abs=1e-4)
+    assert len(found.attempts) <= 4  # Newton's method on one parameter
 
 
 def test_a_simplex_needs_no_derivatives_and_keeps_to_its_number_of_runs():
@@ -117,6 +142,7 @@ def test_goals_know_what_is_missed_and_its_slope():
         ({"method": "annealing"}, "not known"),
         ({"runs": 0}, "at least 1"),
         ({"goals": "S21 < -20 dB at 7 GHz"}, "the model has 1 port"),
+        ({"goals": FIELD}, "'tip' is not there"),
         ({"goals": GAIN}, "'pattern' is no monitor FarField; there is: none"),
     ],
 )

@@ -1,4 +1,5 @@
-"""Goals in dB: "S11 < -15 dB between 2.4 GHz and 2.5 GHz", "horn realized gain > 6 dBi at 5 GHz towards 0, 0 deg"."""
+"""Goals in dB: "S11 < -15 dB between 2.4 GHz and 2.5 GHz", "horn realized gain > 6 dBi at 5 GHz towards 0, 0 deg", "tip field < 20
+dBV/m at 5 GHz"."""
 
 from __future__ import annotations
 
@@ -26,9 +27,13 @@ GAIN = re.compile(
     rf"towards (?P<theta>{NUMBER}),? ?(?P<phi>{NUMBER}) ?deg",
     re.IGNORECASE,
 )
+FIELD = re.compile(
+    rf"(?P<monitor>.+) field ?(?P<way>[<>]) ?(?P<limit>{NUMBER}) ?dB(?:V/m|A/m)? {WHERE}", re.IGNORECASE
+)
 FORMS = (
     '"S11 < -15 dB between 2.4 GHz and 2.5 GHz" or "S21 > -1 dB at 5 GHz", ports counted from 1, or "PATTERN realized '
-    "gain > 6 dBi at 2.45 GHz towards 0, 0 deg\", a far field's name and the angles theta and phi"
+    "gain > 6 dBi at 2.45 GHz towards 0, 0 deg\", a far field's name and the angles theta and phi, or \"PROBE field < 20 "
+    'dBV/m at 2.45 GHz", a probe\'s name and its level for a source of amplitude 1 (of a magnetic field dBA/m)'
 )
 
 
@@ -122,6 +127,24 @@ class GainGoal(Goal):
         return np.asarray(values.isel(source=0).sel(toward=names, frequency=self.frequencies).values)
 
 
+@dataclass(frozen=True)
+class FieldGoal(Goal):
+    """The field that a probe records, as of the first driven port's source of amplitude 1."""
+
+    probe: str
+
+    def amplitude(self, found: xarray.Dataset) -> np.ndarray:
+        return np.abs(self._of(found.field))
+
+    def rise(self, found: xarray.Dataset) -> np.ndarray:
+        fields, slopes = self._of(found.field), self._of(found.field_derivative)
+        rise: np.ndarray = np.real(np.conj(fields) * slopes) / _above_zero(np.abs(fields))
+        return rise
+
+    def _of(self, values: xarray.DataArray) -> np.ndarray:
+        return np.asarray(values.isel(source=0).sel(probe=self.probe, frequency=self.frequencies).values)
+
+
 def _above_zero(values: np.ndarray) -> np.ndarray:
     return np.maximum(values, np.finfo(float).tiny)
 
@@ -139,6 +162,9 @@ def _goal(text: str) -> Goal:
     match = WAVES.fullmatch(words)
     if match is not None and "0" not in (match["to"], match["source"]):
         return WaveGoal(*_common(text, match), int(match["to"]) - 1, int(match["source"]) - 1)
+    match = FIELD.fullmatch(words)
+    if match is not None:
+        return FieldGoal(*_common(text, match), match["monitor"])
     match = GAIN.fullmatch(words)
     if match is None:
         raise ModelError(f"goal {text!r}: give it as {FORMS}")

@@ -1,4 +1,4 @@
-"""Parameters for which S-parameters meet goals: SciPy's least squares with derivatives of the runs, or a simplex."""
+"""Parameters for which S-parameters, gains and fields meet goals: SciPy's least squares with derivatives of the runs, or a simplex."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from nearfield.entry.errors import ModelError
 from nearfield.entry.expressions import ExpressionError
 from nearfield.entry.parameters import value_of
 from nearfield.entry.wording import counted
-from nearfield.studies.goals import GainGoal, Goal, WaveGoal, goals_of
+from nearfield.studies.goals import FieldGoal, GainGoal, Goal, WaveGoal, goals_of
 from nearfield.studies.pattern_slopes import far_field_variables, recorded_at, towards_of
+from nearfield.studies.probe_slopes import probe_variables, probes_of
 from nearfield.studies.sensitivities import sensitivities
 from nearfield.studies.varied import making
 
@@ -81,12 +82,13 @@ def optimize(
     threads: int | None = None,
     report: Callable[[Attempt, int], None] | None = None,
 ) -> Optimum:
-    """Search the parameters for which S-parameters and gains meet goals.
+    """Search the parameters for which S-parameters, gains and fields meet goals.
 
     make: a function of the parameters that gives a `Simulation`, or a model file with `[parameters]`. parameters: the
     lowest and highest value of each, numbers (SI) or texts ("14 mm", "18 mm"). goals: "S11 < -15 dB between 2.4 GHz and
     2.5 GHz", "S21 > -1 dB at 5 GHz", ports counted from 1; "pattern realized gain > 6 dBi at 2.45 GHz towards 0, 0
-    deg", a monitor `FarField` and the angles theta and phi, by two further runs an attempt, of the first port driven.
+    deg", a monitor `FarField` and the angles theta and phi, by two further runs an attempt, of the first port driven;
+    "tip field < 20 dBV/m at 2.45 GHz", a monitor `Probe`, by one, for that port's source of amplitude 1.
     start: where to begin; left out, the middle of each range. method: "gradient", least squares of what abs(S) and
     gains miss with the derivatives of `sensitivities`, which must know every parameter; "simplex" (Nelder and Mead)
     takes any parameter and some three times the runs. runs: at most so many. report: called after each run with the
@@ -227,29 +229,38 @@ class Search:
         return aimed, slopes * self._span
 
     def _answers(self, values: dict[str, float], frequencies: np.ndarray, slopes: bool) -> xarray.Dataset:
-        """S and the far fields that goals name, and if asked their derivatives."""
-        wanted = list(
-            dict.fromkeys(way for goal in self.goals if isinstance(goal, GainGoal) for way in goal.far_fields)
-        )
+        """S, and the far fields and probes that goals name, and if asked their derivatives."""
+        gains = (goal.far_fields for goal in self.goals if isinstance(goal, GainGoal))
+        far_fields = list(dict.fromkeys(way for ways in gains for way in ways))
+        probes = list(dict.fromkeys(goal.probe for goal in self.goals if isinstance(goal, FieldGoal)))
+        wanted: dict[str, Any] = {"far_fields": far_fields, "probes": probes}
         if not slopes:
-            return answered(self.build(**self.given(values)), wanted, frequencies, self._threads)
+            return answered(self.build(**self.given(values)), frequencies, self._threads, **wanted)
         try:
-            return sensitivities(self.build, self.given(values), frequencies, self._threads, far_fields=wanted)
+            return sensitivities(self.build, self.given(values), frequencies, self._threads, **wanted)
         except ModelError as error:
             raise ModelError(f'{error} (method = "simplex" searches without derivatives)') from None
 
 
 def answered(
-    model: Simulation, far_fields: Sequence[tuple[Any, ...]], frequencies: np.ndarray, threads: int | None
+    model: Simulation,
+    frequencies: np.ndarray,
+    threads: int | None,
+    far_fields: Sequence[tuple[Any, ...]] = (),
+    probes: Sequence[str] = (),
 ) -> xarray.Dataset:
     """What `sensitivities` gives of a model, without derivatives."""
-    towards = towards_of(model, far_fields)
+    towards, heard = towards_of(model, far_fields), probes_of(model, probes)
     result = model.model_copy(update={"monitors": recorded_at(model, towards, frequencies)}).run(threads=threads)
     found = result.sparameters_at(frequencies).to_dataset(name="sparameters")
-    if not towards:
-        return found
-    names = {"toward": [each.name for each in towards], "source": list(result.ports)}
-    return found.assign_coords(names).assign(far_field_variables(result, towards, frequencies))
+    found = found.assign_coords(source=list(result.ports))
+    if heard:
+        names = {"probe": [each.name for each in heard]}
+        found = found.assign_coords(names).assign(probe_variables(result, heard, frequencies))
+    if towards:
+        names = {"toward": [each.name for each in towards]}
+        found = found.assign_coords(names).assign(far_field_variables(result, towards, frequencies))
+    return found
 
 
 def _refuse_ports(model: Simulation, goals: Sequence[Goal]) -> None:

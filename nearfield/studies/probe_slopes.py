@@ -77,6 +77,17 @@ def probed(result: Result, probes: Sequence[Probe], frequencies: np.ndarray) -> 
     return found
 
 
+def probe_variables(
+    result: Result, probes: Sequence[Probe], frequencies: np.ndarray, slopes: np.ndarray | None = None
+) -> dict[str, Any]:
+    """The variables of a dataset of `sensitivities`: fields at probes and, where known, their derivatives."""
+    dims, units = ("probe", "frequency", "source"), {"units": "V/m or A/m, as of a source of amplitude 1"}
+    found: dict[str, Any] = {"field": (dims, probed(result, probes, frequencies), units)}
+    if slopes is not None:
+        found["field_derivative"] = (("parameter", *dims), slopes)
+    return found
+
+
 def probe_slopes(made: np.ndarray, moments: np.ndarray, result: Result, frequencies: np.ndarray) -> np.ndarray:
     """d of `probed` from the sums (frequency, run, run) of ports' runs, then probes', a unit of the parameter."""
     ports = len(result.ports)

@@ -15,7 +15,7 @@ from nearfield.analysis.spectra import frequency_axis
 from nearfield.discretization.discretization import Discretization
 from nearfield.entry.errors import ModelError
 from nearfield.studies.pattern_slopes import far_field_variables, recorded_at, towards_of, wave_runs
-from nearfield.studies.probe_slopes import adjoint_runs, probe_slopes, probed, probes_of
+from nearfield.studies.probe_slopes import adjoint_runs, probe_slopes, probe_variables, probes_of
 from nearfield.studies.reciprocity import Exchange
 from nearfield.studies.sample_fields import SampleFields
 from nearfield.studies.touched import Touched, neighbours, sides_of, touched
@@ -24,7 +24,6 @@ from nearfield.studies.varied import Varied, alike, making, varied
 if TYPE_CHECKING:
     import xarray
 
-    from nearfield.monitors.paths import Probe
     from nearfield.results import Result
     from nearfield.simulation import Simulation
 
@@ -101,23 +100,13 @@ def sensitivities(
     found = _dataset(result, given, f, np.stack(slopes))
     if heard:
         own = np.stack(field_slopes)[:, : len(heard)]
-        found = _with_fields(found, heard, probed(result, heard, f), own)
+        names = {"probe": [each.name for each in heard]}
+        found = found.assign_coords(names).assign(probe_variables(result, heard, f, own))
     if towards:
         own = np.stack(field_slopes)[:, len(heard) :]
         names = {"toward": [each.name for each in towards]}
         found = found.assign_coords(names).assign(far_field_variables(result, towards, f, own))
     return found
-
-
-def _with_fields(
-    found: xarray.Dataset, probes: Sequence[Probe], values: np.ndarray, slopes: np.ndarray
-) -> xarray.Dataset:
-    """The dataset with the fields at probes too."""
-    dims = ("probe", "frequency", "source")
-    units = {"units": "V/m or A/m, as of a source of amplitude 1"}
-    return found.assign_coords(probe=[probe.name for probe in probes]).assign(
-        field=(dims, values, units), field_derivative=(("parameter", *dims), slopes)
-    )
 
 
 def incident_waves(result: Result, model: Discretization, frequencies: np.ndarray) -> np.ndarray:
