@@ -43,10 +43,15 @@ public:
         for (int axis = 0; axis < 3; ++axis) last[axis] = std::max(1L, task.lattice.n[axis] - 1);
     }
 
-    // The extremum where the line must end: in a cell whose corners belong to it, above the highest value at which any
+    Place cell_of(const Walk& walk) const {
+        Place low;
+        for (int axis = 0; axis < 3; ++axis) low[axis] = task.axes[axis].cell_at(walk.at[axis]);
+        return low;
+    }
+
+    // The extremum where a line in the cell `low` must end: in a cell whose corners belong to it, above the highest value at which any
     // other region begins; or next to it.
-    Label captured(const Walk& walk) const {
-        const Place low = cell_of(walk);
+    Label captured(const Walk& walk, const Place& low) const {
         const long index = task.lattice.index(low);
         const Label label = task.labels[index];
         if (walk.value > task.thresholds[rank_of(label)] && whole(low, index, label)) return moved(label, walk.image);
@@ -54,7 +59,7 @@ public:
     }
 
     // The extremum beside the line.
-    Label reached(const Walk& walk) const { return within(walk, cell_of(walk), snap); }
+    Label reached(const Walk& walk, const Place& low) const { return within(walk, low, snap); }
 
     // A line that goes no further has come to an extremum, or to a saddle.
     Label stalled(const Walk& walk) const { return within(walk, cell_of(walk), near_end); }
@@ -66,12 +71,6 @@ public:
     }
 
 private:
-    Place cell_of(const Walk& walk) const {
-        Place low;
-        for (int axis = 0; axis < 3; ++axis) low[axis] = task.axes[axis].cell_at(walk.at[axis]);
-        return low;
-    }
-
     Label within(const Walk& walk, const Place& low, double most) const {
         const Site point = nearest(walk, low);
         const Label label = task.labels[point.index];
@@ -89,7 +88,7 @@ private:
     Site nearest(const Walk& walk, const Place& low) const {
         Place at = low, image = walk.image;
         for (int axis = 0; axis < 3; ++axis) {
-            const Cell<T>& cell = task.axes[axis].cells[low[axis]];
+            const Cell& cell = task.axes[axis].cells[low[axis]];
             at[axis] += (walk.at[axis] - cell.begin) * cell.per_length >= 0.5;
             if (at[axis] < task.lattice.n[axis]) continue;
             at[axis] = 0;  // of a periodic axis

@@ -1,6 +1,7 @@
 #include "elements/cells.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 namespace nearfield::elements {
@@ -17,12 +18,12 @@ std::array<double, 3> slope(const std::array<double, 3>& x, double at) {
     return weight;
 }
 
-// A cell between the points `at` and `at` + 1; `position(m)` of any point, those of other periods too.
+// Adds the cell between the points `at` and `at` + 1; `position(m)` of any point, those of other periods too.
 template <class T, class Position>
-Cell<T> cell_of(const Lattice& lattice, int axis, long at, const Position& position) {
-    const long n = lattice.n[axis];
-    const bool open = !lattice.periodic[axis];
-    Cell<T> made{};
+void add_cell(const Lattice& lattice, int number, long at, const Position& position, Axis<T>& axis) {
+    const long n = lattice.n[number];
+    const bool open = !lattice.periodic[number];
+    Cell made{};
     made.begin = position(at), made.end = position(at + 1);
     const double width = made.end - made.begin;
     made.per_length = 1 / width;
@@ -32,17 +33,23 @@ Cell<T> cell_of(const Lattice& lattice, int axis, long at, const Position& posit
         const auto weight = slope({position(middle - 1), position(middle), position(middle + 1)}, position(at + end));
         for (int m = 0; m < 3; ++m) bend[end][middle - at + m] = width * weight[m];
     }
+    Polynomials<T> weights;
+    std::array<long, 4> points;
     for (int m = 0; m < 4; ++m) {
         const double rise = m == 1 ? -1 : m == 2 ? 1 : 0;
-        made.weight[0][m] = T(m == 1);
-        made.weight[1][m] = T(bend[0][m]);
-        made.weight[2][m] = T(3 * rise - 2 * bend[0][m] - bend[1][m]);
-        made.weight[3][m] = T(-2 * rise + bend[0][m] + bend[1][m]);
+        weights.of[0][m] = T(m == 1);
+        weights.of[1][m] = T(bend[0][m]);
+        weights.of[2][m] = T(3 * rise - 2 * bend[0][m] - bend[1][m]);
+        weights.of[3][m] = T(-2 * rise + bend[0][m] + bend[1][m]);
         const long point = at - 1 + m;
-        made.points[m] = open ? std::clamp(point, 0L, n - 1) : (point + n) % n;
+        points[m] = open ? std::clamp(point, 0L, n - 1) : (point + n) % n;
     }
-    made.first = at >= 1 && at + 2 < n ? at - 1 : -1;
-    return made;
+    made.first = at >= 1 && at + 2 < n ? int(at - 1) : -1;
+    const auto alike = [&](const Polynomials<T>& other) { return std::memcmp(&other, &weights, sizeof(weights)) == 0; };
+    if (axis.weights.empty() || !alike(axis.weights.back())) axis.weights.push_back(weights);
+    made.weights = int(axis.weights.size()) - 1;
+    axis.cells.push_back(made);
+    axis.points.push_back(points);
 }
 
 }  // namespace
@@ -69,9 +76,9 @@ std::array<Axis<T>, 3> axes_of(const Lattice& lattice) {
         axis.length = ends.back();
         axis.position.assign(ends.begin(), ends.begin() + axis.n);
         if (axis.n == 1) {
-            Cell<T> still{};
-            still.weight[0][1] = 1, still.first = -1;
-            axis.cells = {still};
+            Polynomials<T> still{};
+            still.of[0][1] = 1;
+            axis.weights = {still}, axis.points = {{}}, axis.cells = {{0, 0, 0, -1, 0}};
         }
         // a period of equal widths is one multiplication, so that positions are as exact as the points' numbers
         const bool equal = std::all_of(lattice.widths[number].begin(), lattice.widths[number].end(),
@@ -87,8 +94,7 @@ std::array<Axis<T>, 3> axes_of(const Lattice& lattice) {
                    : m >= axis.n ? axis.position[m - axis.n] + axis.length
                                  : axis.position[m];
         };
-        for (long at = 0; axis.n > 1 && at + 1 < long(ends.size()); ++at)
-            axis.cells.push_back(cell_of<T>(lattice, number, at, position));
+        for (long at = 0; axis.n > 1 && at + 1 < long(ends.size()); ++at) add_cell(lattice, number, at, position, axis);
         long cell = 0;
         for (long bucket = 0; bucket < long(axis.length * axis.buckets_a_length) + 2; ++bucket) {
             const double begin = double(bucket) / axis.buckets_a_length;

@@ -9,23 +9,29 @@
 
 namespace nearfield::elements {
 
-// Weights of four points as polynomials of t, 0 at the cell's first point and 1 at its last; lengths in units of the
-// smallest width of the lattice.
+// Polynomials of four points as polynomials of t, 0 at the cell's first point and 1 at its last.
 template <class T>
-struct alignas(16 * sizeof(T)) Cell {
-    T weight[4][4];                 // of t^0, t^1, t^2, t^3
+struct alignas(16 * sizeof(T)) Polynomials {
+    T of[4][4];  // of t^0, t^1, t^2, t^3
+};
+
+// Lengths in units of the smallest width of the lattice.
+struct Cell {
     double begin, end, per_length;  // the last cell of an axis has no end
-    long points[4], first;          // of the four along the axis; `first` where they follow one another, else -1
+    int first;                      // of its four points, where they follow one another, else -1
+    int weights;                    // number of its weights
 };
 
 template <class T>
 struct Axis {
     long n;
     bool periodic;
-    double length;                 // of a period, or to the last point
-    std::vector<Cell<T>> cells;    // an axis of one point has one, in which nothing changes
-    std::vector<long> first;       // cell at the begin of each bucket; a bucket holds at most one point
-    std::vector<double> position;  // of the points
+    double length;                            // of a period, or to the last point
+    std::vector<Cell> cells;                  // an axis of one point has one, in which nothing changes
+    std::vector<Polynomials<T>> weights;      // of the cells; cells with the same ones share them
+    std::vector<std::array<long, 4>> points;  // of each cell
+    std::vector<long> first;                  // cell at the begin of each bucket; a bucket holds at most one point
+    std::vector<double> position;             // of the points
 
     long cell_at(double at) const {
         const long bucket = first.data()[long(at * buckets_a_length)];

@@ -43,50 +43,57 @@ public:
     Interpolant(const std::array<Axis<T>, 3>& axes, const T* field) : axes(axes), field(field) {}
 
     // Of one axis at a place: weights of four points in the value and in the derivative by t.
-    struct Weights {
+    struct Along {
         Four value, slope;
     };
     // A place: the cell along each axis and the weights of its points.
     struct Spot {
-        std::array<const Cell<T>*, 3> cells;
-        std::array<Weights, 3> weights;
+        std::array<long, 3> cells;
+        std::array<Along, 3> weights;
     };
 
     // A place within the box.
     [[gnu::always_inline]] inline Spot spot(const Point& at) const {
         Spot made;
         for (int axis = 0; axis < 3; ++axis) {
-            made.cells[axis] = axes[axis].cells.data() + axes[axis].cell_at(at[axis]);
-            made.weights[axis] = weights(*made.cells[axis], at[axis]);
+            made.cells[axis] = axes[axis].cell_at(at[axis]);
+            made.weights[axis] = along(axes[axis], made.cells[axis], at[axis]);
         }
         return made;
     }
 
     // Reads sixteen rows of four points, each once: 256 bytes of single precision.
     [[gnu::always_inline]] inline Slope operator()(const Spot& spot) const {
-        const Cell<T>&x = *spot.cells[0], &y = *spot.cells[1], &z = *spot.cells[2];
+        const Cell &x = cell(spot, 0), &y = cell(spot, 1), &z = cell(spot, 2);
         const long rows = axes[1].n, points = axes[2].n;
         if (x.first >= 0 && y.first >= 0 && z.first >= 0) {
             const T* const corner = field + (x.first * rows + y.first) * points + z.first;
             const long plane = rows * points;
             return summed(spot, [&](int i, int j) { return four(corner + i * plane + j * points); });
         }
+        const auto at = [&](int axis) { return axes[axis].points[spot.cells[axis]].data(); };
+        const long *const i_of = at(0), *const j_of = at(1), *const k_of = at(2);
         return summed(spot, [&](int i, int j) {
-            const T* const row = field + (x.points[i] * rows + y.points[j]) * points;
-            return Four{row[z.points[0]], row[z.points[1]], row[z.points[2]], row[z.points[3]]};
+            const T* const row = field + (i_of[i] * rows + j_of[j]) * points;
+            return Four{row[k_of[0]], row[k_of[1]], row[k_of[2]], row[k_of[3]]};
         });
     }
     Slope operator()(const Point& at) const { return (*this)(spot(at)); }
 
 private:
-    [[gnu::always_inline]] inline static Weights weights(const Cell<T>& cell, double at) {
+    [[gnu::always_inline]] inline const Cell& cell(const Spot& spot, int axis) const {
+        return axes[axis].cells.data()[spot.cells[axis]];
+    }
+    [[gnu::always_inline]] inline static Along along(const Axis<T>& axis, long number, double at) {
+        const Cell& cell = axis.cells.data()[number];
+        const auto& weights = axis.weights.data()[cell.weights].of;
         const T t = T((at - cell.begin) * cell.per_length);
-        const Four one = four(cell.weight[1]), two = four(cell.weight[2]), three = four(cell.weight[3]);
-        return {four(cell.weight[0]) + t * (one + t * (two + t * three)), one + t * (T(2) * two + (T(3) * t) * three)};
+        const Four one = four(weights[1]), two = four(weights[2]), three = four(weights[3]);
+        return {four(weights[0]) + t * (one + t * (two + t * three)), one + t * (T(2) * two + (T(3) * t) * three)};
     }
 
     template <class Read>
-    [[gnu::always_inline]] inline static Slope summed(const Spot& spot, const Read& read) {
+    [[gnu::always_inline]] inline Slope summed(const Spot& spot, const Read& read) const {
         const auto& [x, y, z] = spot.weights;
         Four whole{}, by_x{}, by_y{};
         for (int i = 0; i < 4; ++i) {
@@ -101,8 +108,8 @@ private:
             by_y += x.value[i] * slope;
         }
         return {total(whole * z.value),
-                {sum(by_x * z.value) * spot.cells[0]->per_length, sum(by_y * z.value) * spot.cells[1]->per_length,
-                 sum(whole * z.slope) * spot.cells[2]->per_length}};
+                {sum(by_x * z.value) * cell(spot, 0).per_length, sum(by_y * z.value) * cell(spot, 1).per_length,
+                 sum(whole * z.slope) * cell(spot, 2).per_length}};
     }
 
     static Four four(const T* from) {

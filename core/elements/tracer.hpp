@@ -15,6 +15,8 @@ constexpr double longest_kept = 0.5;  // the same of lines whose places are kept
 constexpr double tolerance = 1e-2;    // of a step's end, over its length
 constexpr double least_share = 0.5,
                  most_share = 4.0;     // of the gradient within a step: a saddle lies where it changes more
+constexpr double most_growth = 3.0;    // of a step over the one before
+constexpr double foreseen = 0.4;       // share of the way to where the gradient would be gone that a step may take
 constexpr double degenerate = 1e-3;    // gradient over the largest difference to a neighbour, at a critical point
 constexpr double from_critical = 0.1;  // widths, of a line that starts at a critical point; each later one twice as far
 constexpr double from_stalled = 0.01;  // the same of a line that came to one
@@ -123,13 +125,15 @@ private:
         line.steps = 0;
         measure(line.walk, slope(line.walk.at));
         line.trail.add(line.walk);
-        line.end = captured(line.walk);
+        line.end = captured(line.walk, captures.cell_of(line.walk));
     }
     Walk measured(Walk walk) const {
         measure(walk, slope(walk.at));
         return walk;
     }
-    Label captured(const Walk& walk) const { return Trail::whole ? captures.reached(walk) : captures.captured(walk); }
+    Label captured(const Walk& walk, const Place& low) const {
+        return Trail::whole ? captures.reached(walk, low) : captures.captured(walk, low);
+    }
 
     // Whether the line has ended for good; one that came to a saddle starts anew.
     bool arrived(Line& line) const {
@@ -211,15 +215,17 @@ private:
             return;
         }
         line.walk.at = line.to;
-        wrap(line.walk);
+        const bool moved = wrap(line.walk);
         line.walk.value = line.slope.value;
         line.walk.gradient = line.slope.gradient;
+        const double fall = (line.walk.steep - line.steep) / line.steep;  // over the step
         line.walk.steep = line.steep;
         line.trail.advance(line.length);
-        line.length = std::min(longest, line.length * std::clamp(change, 0.3, 2.0));
+        const double most = fall > foreseen / most_growth ? foreseen / fall : most_growth;
+        line.length = std::min(longest, line.length * std::min(most, std::max(change, 0.3)));
         ++line.steps;
         line.trail.add(line.walk);
-        line.end = captured(line.walk);
+        line.end = captured(line.walk, moved ? captures.cell_of(line.walk) : line.spot.cells);
     }
 
     // Ends of the box at a place, along axes that are not periodic: bits 2 a and 2 a + 1.
@@ -263,12 +269,14 @@ private:
         walk.steep = slope.steepness();
     }
 
-    // Into the box again on periodic axes and back to its end on others.
-    void wrap(Walk& walk) const {
+    // Into the box again on periodic axes and back to its end on others; whether it was outside.
+    bool wrap(Walk& walk) const {
+        bool moved = false;
         for (int a = 0; a < 3; ++a) {
             const double length = task.axes[a].length;
             double& at = walk.at[a];
             if (at >= 0 && at < length) continue;
+            moved = true;
             if (!task.axes[a].periodic) {
                 at = std::clamp(at, 0.0, length);
                 continue;
@@ -281,6 +289,7 @@ private:
             at -= turns * length;
             walk.image[a] += long(turns);
         }
+        return moved;
     }
 
     double largest_difference(long index, const Place& at) const {
