@@ -19,7 +19,8 @@ from argparse import Namespace
 from typing import Any
 
 from machine import ROOT
-from paired import parser, write
+from paired import RESULTS, parser, write
+from two_nodes_page import main as write_page
 
 from nearfield.commands.ring_bench import gain
 
@@ -32,7 +33,7 @@ def commands(given: Namespace) -> dict[str, str]:
     """What runs in the guest, by its name in the result."""
     ring = RINGS.format(bytes=given.bytes)
     box = f"--case box --cells {given.cells} --steps {given.steps} --rounds 1"
-    policies = "--bind node,none --ranks 1 --threads 4 --memory first-touch,interleave,off"
+    policies = "--bind numa,none --ranks 1 --threads 4 --memory first-touch,interleave,off"
     return {
         "single": f"ring bench --suite single {ring}",
         "dual": f"ring bench --suite dual {ring}",
@@ -69,6 +70,8 @@ def main() -> int:
         policies=found["policies"]["points"],
         checksums_agree=found["policies"]["checksums_agree"],
     )
+    if given.output == RESULTS:
+        write_page()
     wrong = [row for row in rows if not row["verified"]]
     print(f"{len(rows)} streams, {len(rows) - len(wrong)} with every byte and page as they must be")
     return int(bool(wrong) or not found["policies"]["checksums_agree"])

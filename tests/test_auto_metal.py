@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from cases import slow_after
 from test_sheet_rims import capacity, exact_capacity
 
 import nearfield as nf
@@ -67,12 +68,15 @@ def test_metal_on_grid_lines_without_open_edges_keeps_bits_and_time_step(structu
 
 @pytest.mark.parametrize(
     "shapes",
-    [
-        [BLOCK],
-        [ON_LINES],
-        [nf.Box((12 * MM, 12 * MM, 14 * MM), (17 * MM, 16 * MM, 40.7 * MM))],  # ends outside the grid
-        [nf.Sheet((0, 0, 15 * MM), (30 * MM, 18 * MM, 15 * MM)), WIRE],
-    ],
+    slow_after(
+        1,
+        [
+            [nf.Sheet((0, 0, 15 * MM), (30 * MM, 18 * MM, 15 * MM)), WIRE],
+            [BLOCK],
+            [ON_LINES],
+            [nf.Box((12 * MM, 12 * MM, 14 * MM), (17 * MM, 16 * MM, 40.7 * MM))],  # ends outside the grid
+        ],
+    ),
 )
 def test_edges_in_the_open_field_on_grid_lines_are_followed_at_the_same_time_step(shapes):
     """A whole edge acts a third of a cell wider (sheets), a fifth (solids), than metal that ends on its line."""

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from agreement import assert_model_agrees
+from cases import slow_after
 
 import nearfield as nf
 from nearfield.bodies.geometry import filled_shapes
@@ -86,7 +87,7 @@ def largest_eigenvalue(found, grid, step, rounds=120):
     return growth
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", slow_after(4, range(16)))
 def test_the_step_is_stable_for_random_shapes_on_random_grids(seed):
     random = np.random.default_rng(seed)
     grid = nf.Grid(*(random_lines(random, n, seed % 2) for n in random.integers(7, 13, 3))).resolve()
@@ -263,6 +264,7 @@ def test_a_model_agrees_with_the_oracle_by_every_schedule(engine_name, precision
     assert_model_agrees(engine_name, small_model(precision)._setup().plan, "feed")
 
 
+@pytest.mark.slow
 def test_planes_along_any_axis_and_single_samples_agree():
     found = small_model()._setup().coefficients
     all_samples = [found.dense(component)[1] for component in range(6)]

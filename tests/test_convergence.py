@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from cases import slow_after
 
 import nearfield as nf
 from nearfield.entry.wording import uncertain
@@ -104,7 +105,7 @@ def test_one_grid_is_refused():
         nf.converge(cavity(nf.Grid.uniform("2 mm", (10, 10, 10))), "tip resonance between 10 GHz and 11 GHz", [1])
 
 
-@pytest.mark.parametrize("size", [20e-3, 31e-3])
+@pytest.mark.parametrize("size", slow_after(1, [20e-3, 31e-3]))
 def test_the_true_resonance_of_a_cavity_lies_within_the_uncertainty(size):
     low, high = 0.9 * LIGHT / math.sqrt(2) / size, 1.1 * LIGHT / math.sqrt(2) / size
     words = f"tip resonance between {low:.6g} and {high:.6g}"
@@ -113,6 +114,7 @@ def test_the_true_resonance_of_a_cavity_lies_within_the_uncertainty(size):
     assert abs(found.value - LIGHT / math.sqrt(2) / size) < found.uncertainty < 1e-3 * found.value
 
 
+@pytest.mark.slow
 def test_a_callable_gives_the_value_and_its_name():
     def ringing(result):
         modes = nf.resonances(result, (10e9, 11e9), probe="tip")

@@ -47,6 +47,7 @@ def test_the_dimensions_are_those_of_the_design():
     assert np.array_equal(goes_on, [(True, False, False), (True, False, True)])
 
 
+@pytest.mark.slow
 def test_the_horn_has_its_beams_its_reflection_and_low_cross_polarisation():
     """Directivity and beamwidths by the tolerances of validation/dual_mode_horn; S11 of 0.023, to a part in 200."""
     ours = found(model(1.75e-3, space=8e-3, layer=8, frequencies=(12e9,)))

@@ -55,6 +55,7 @@ def test_blocks_enclose_the_volume_between_the_extrema_also_across_a_period(bipy
             assert np.linalg.norm(lines - end, axis=1).min() < PERIOD / 12
 
 
+@pytest.mark.slow
 def test_blocks_reach_halfway_to_the_next_points_of_open_and_graded_axes():
     x, y, z = graded(20, 1), graded(16, 1), graded(14, 1)
     found = nf.elements(total(x, y, z), (x, y, z), "", threads=1)

@@ -24,7 +24,7 @@ from nearfield.cli import main
 from nearfield.commands.new import template_text
 from nearfield.entry.toml_text import inline, key
 
-SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 2 else []) for seed in range(20)]
+SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 1 else []) for seed in range(20)]
 FILES_PER_SEED = 100
 PROCESSES = 6
 WORDS = [

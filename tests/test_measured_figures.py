@@ -21,7 +21,7 @@ PAIRS = 5  # at least, unless the page gives their number beside the command
 RUN_OTHERWISE = {"cluster.json"}  # by `make cluster`, which gives the script its folder
 NO_PAIRS = {"gpu.json", "gpu_predictions.json", "lost_ranks.json", "numa_guest.json", "rank_memory.json"}
 NO_PAIRS |= {"lost_ranks-openmpi.json", "lost_ranks-openmpi-one-host.json", "predicted_clusters.json"}
-NO_PAIRS |= {"right-answers.json", "ring.json"}
+NO_PAIRS |= {"right-answers.json", "ring.json", "two_nodes.json"}
 
 Values = Callable[[Any], tuple[float, ...]]
 
@@ -225,7 +225,7 @@ CLAIMS: list[tuple[str, str, str, Values]] = [  # page, its words with places fo
     (OUTPUT, "6000 steps | {:.2f} ({:.2f} to {:.2f}) |", "streaming", paired("comparisons", 0, "steps_ratio")),
     (OUTPUT, ") | {:.2f} ({:.2f} to {:.2f}) | | one core", "streaming", paired("comparisons", 0, "whole_ratio")),
     (OUTPUT, "1000 steps | {:.2f} ({:.2f} to {:.2f}) |", "streaming", paired("comparisons", 1, "steps_ratio")),
-    (OUTPUT, ") | {:.2f} ({:.2f} to {:.2f}) | Both", "streaming", paired("comparisons", 1, "whole_ratio")),
+    (OUTPUT, ") | {:.2f} ({:.2f} to {:.2f}) | The first", "streaming", paired("comparisons", 1, "whole_ratio")),
     (
         OUTPUT,
         "{:.1f} times its rate ({:.1f} to {:.1f})",
@@ -323,6 +323,17 @@ def test_the_tables_of_the_measured_overlap_are_what_its_result_writes(monkeypat
     assert overlap_page.with_tables(before, found) == before
     changed = found | {"fig5": found["fig5"][:1]}
     assert overlap_page.with_tables(before, changed).count(" / ") == before.count(" / ") - 4 * (len(found["fig5"]) - 1)
+
+
+def test_the_tables_of_two_nodes_are_what_their_result_writes(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    import two_nodes_page
+
+    before, found = (ROOT / "docs/stream.md").read_text(encoding="utf-8"), stored("two_nodes.json")
+    assert two_nodes_page.with_tables(before, found) == before
+    assert two_nodes_page.with_tables(before, found | {"rings": found["rings"][:1]}) != before
+    assert all(row["verified"] for row in found["rings"])
+    assert found["checksums_agree"]
 
 
 PREDICTED_OF_CARDS = [  # cases of gpu_predictions.json, as docs/gpu.md has them one after the other

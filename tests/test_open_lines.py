@@ -281,6 +281,7 @@ def test_light_in_a_film_passes_whole():
     assert np.abs(d / a / placed(model).per_cell(f) ** 48 - 1).max() < 1e-4
 
 
+@pytest.mark.slow
 def test_light_in_a_strip_has_no_impedance():
     """No conductor, so no current but the rounding of H on the wall behind the virtual cells."""
     model = silicon()

@@ -39,6 +39,7 @@ def resonance(cells, degrees):
     return float(modes.frequency[np.argmax(np.abs(modes.amplitude.values))]) / VACUUM_SPEED
 
 
+@pytest.mark.slow
 def test_a_turned_plate_rings_as_one_along_the_axes():
     """To 1 %, a twelfth of a cell of eight: along the axes 0.9 % below cells of half the size, at 20 degrees 3 % with
     rims of first order."""

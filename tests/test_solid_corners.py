@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import slow_after
 from test_conformal import coefficients, largest_eigenvalue, metal, random_lines
 
 import nearfield as nf
@@ -77,7 +78,7 @@ def test_openings_in_metal_have_corners():
     assert len(found) == 8
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", slow_after(2, range(8)))
 def test_the_longest_step_is_stable_about_corners(seed):
     """Boxes on grid lines leave Courant's limit, others that of conformal metal."""
     random = np.random.default_rng(seed)
@@ -140,7 +141,11 @@ def guide(cells, opening, thickness, shift):
 
 @pytest.mark.parametrize(
     "opening, thickness, shift",
-    [(12.7e-3, 2.54e-3, 0.0), (12.7e-3, 2.54e-3, 0.3), (15e-3, 2e-3, 0.7), (17e-3, 7e-3, 0.1), (10e-3, 3e-3, 0.95)],
+    slow_after(
+        1,
+        [(12.7e-3, 2.54e-3, 0.3), (12.7e-3, 2.54e-3, 0.0), (15e-3, 2e-3, 0.7), (17e-3, 7e-3, 0.1), (10e-3, 3e-3, 0.95)],
+        arguments=3,
+    ),
 )
 def test_an_inductive_iris_is_within_0_005_of_mode_matching_at_20_cells_a_wavelength(
     monkeypatch, opening, thickness, shift

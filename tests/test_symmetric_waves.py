@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import slow_after
 
 import nearfield as nf
 from nearfield.entry.errors import ModelError
@@ -41,7 +42,7 @@ def ball(symmetry, direction, polarisation, precision="double", lower=(-6 * MM,)
 
 # sums of some hundred steps, halved or not: rounding, and what is lost where small fields are left of large ones
 @pytest.mark.parametrize("precision, rounding", [("double", 1e-12), ("single", 1e-4)])
-@pytest.mark.parametrize("symmetry, direction, polarisation", CASES)
+@pytest.mark.parametrize("symmetry, direction, polarisation", slow_after(1, CASES, arguments=3))
 def test_halves_and_quarters_scatter_as_the_whole_does(symmetry, direction, polarisation, precision, rounding):
     whole = ball({}, direction, polarisation, precision).run(threads=2)
     lower = tuple(0.0 if axis in symmetry else -6 * MM for axis in "xyz")  # what is below is mirrored

@@ -52,6 +52,7 @@ def resonance(degrees, off, cells=1):
     return float(modes.frequency[np.argmax(np.abs(modes.amplitude.values))]) / VACUUM_SPEED * 20
 
 
+@pytest.mark.slow
 def test_a_turned_strip_rings_within_a_quarter_of_a_cell_at_its_ends():
     """0.25 cells at one of two ends of ten are 2.5 %, the grid's waves 1 %; -5.5 and 6 % without beads."""
     sheet = resonance(0, (0.13, 0.0), 2)

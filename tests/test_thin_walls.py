@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import slow_after
 from test_conformal import PEC_WALLS, coefficients, cube, largest_eigenvalue, metal
 
 import nearfield as nf
@@ -31,7 +32,7 @@ def turned(at, wall):
     return [metal(nf.Revolved("y", profile, at))]
 
 
-@pytest.mark.parametrize("wall", [0.05, 0.8])
+@pytest.mark.parametrize("wall", slow_after(1, [0.05, 0.8]))
 @pytest.mark.parametrize("shell", [ball, can, turned])
 def test_nothing_leaves_a_closed_shell(shell, wall):
     at = tuple(0.5 * CELLS + np.random.default_rng(int(100 * wall)).uniform(-0.5, 0.5, 3))
@@ -81,7 +82,7 @@ def test_a_disc_thinner_than_a_cell_is_a_plate(kind):
     assert found.dense(2)[1][:, 1:, 3:5][1:].all()
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", slow_after(1, range(2)))
 def test_the_step_is_stable_about_thin_walls(seed):
     random = np.random.default_rng(seed)
     grid = nf.Grid(*((0.0, *np.cumsum(random.uniform(0.75, 1.33, 11))) for _ in range(3))).resolve()
@@ -92,7 +93,7 @@ def test_the_step_is_stable_about_thin_walls(seed):
     assert largest_eigenvalue(found, grid, step) < 4.0
 
 
-@pytest.mark.parametrize("wall", [0.1, 0.4])
+@pytest.mark.parametrize("wall", slow_after(1, [0.1, 0.4]))
 def test_a_resonance_in_a_thin_wall_is_right_to_a_part_of_a_cell(wall):
     radius, exact = 6.0, 2.7437072 * VACUUM_SPEED / (2 * np.pi * 6.0)
     at, size = (8.3, 8.17, 8.41), (17,) * 3

@@ -43,6 +43,7 @@ def assert_equal_parts(coefficients, rng) -> None:
 
 @settings(max_examples=draws(10), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 2**32))
+@pytest.mark.slow
 def test_coefficients_are_those_of_any_axis_and_any_part(seed):
     setup = drawn_setup(seed)
     if setup:

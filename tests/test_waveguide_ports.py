@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import slow_after
 
 import nearfield as nf
 from nearfield.analysis.guided_line import GuideLine
@@ -114,7 +115,8 @@ def test_round_modes_are_found_near_their_cutoffs(mode, wanted):
     assert setup.simulation.ports[0]._placed(setup.context).mode.cutoff * 6 * MM == pytest.approx(wanted, rel=0.08)
 
 
-@pytest.mark.parametrize("off", [0.0, 0.17])  # cells; off the lines of the grid its own modes are at 45 degrees
+# cells; off the lines of the grid its own modes are at 45 degrees
+@pytest.mark.parametrize("off", slow_after(1, [0.17, 0.0]))
 def test_a_port_in_a_round_guide_of_conformal_metal_is_matched(off):
     """The cut-off to (k d)^2/24, 0.4 % at 6 cells in the radius. Small faces made larger slow a few edges."""
     grid = nf.Grid.uniform(MM, (16, 16, 70), ((off - 8) * MM, (off - 8) * MM, 0))

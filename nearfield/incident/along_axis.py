@@ -13,13 +13,12 @@ from nearfield.entry.triples import Triple
 from nearfield.grid.boundaries import CPML, cpml_profile
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.incident.box import Beam
-from nearfield.incident.crossings import Crossing
+from nearfield.incident.crossings import Crossing, Reads
+from nearfield.incident.face import WaveFace
 from nearfield.incident.line import FORWARD, IncidentLine, LinePoles, LineProfile
 from nearfield.lowering.context import Context
-from nearfield.plan.boxes import Box
 from nearfield.plan.incident_faces import IncidentFaces
 from nearfield.plan.planning import inverse_lengths, unit_length
-from nearfield.plan.terms import IncidentTerm
 
 END = 44  # cells past either end of the line ...
 LAYER = CPML(cells=40, alpha_maximum=0.0)  # ... that the CPML takes
@@ -147,31 +146,16 @@ def line_poles(context: Context, magnetic: bool, parts: np.ndarray) -> list[Line
 
 
 @dataclass(frozen=True)
-class AxisFace:
-    """The samples of a crossing, which read the line of a wave along an axis; `part`: of its field, along theirs."""
+class AxisFace(WaveFace):
+    """Samples that read the line of a wave along an axis; `part`: of its field, along theirs."""
 
-    context: Context
-    crossing: Crossing
     axis: int
     first: int  # node of the line's first column
-    part: float
-    line: IncidentLine
 
-    @property
-    def box(self) -> Box:
-        """The samples."""
-        return self.crossing.box
-
-    def drawn(self, box: Box) -> IncidentTerm | None:
-        """Those that lie in a box; None without any."""
-        across, _, drive = self.crossing.reads(box).weighted(self.context)
-        if not drive.size:
-            return None
-        weight = drive * self.crossing.factor * self.part
+    def columns(self, across: Reads) -> tuple[np.ndarray, np.ndarray]:
+        """One each."""
         column = across.source[self.axis] - self.first + (self.crossing.component < 3)
-        component, share = np.full(drive.size, self.crossing.component), np.ones((drive.size, 1))
-        i, j, k = across.index
-        return IncidentTerm(component, i, j, k, weight, column[:, None], share, self.line)
+        return column[:, None], np.ones((column.size, 1))
 
 
 def axis_terms(context: Context, beam: Beam, axis: int, found: Sequence[Sequence[Crossing]]) -> list[IncidentFaces]:
@@ -181,7 +165,7 @@ def axis_terms(context: Context, beam: Beam, axis: int, found: Sequence[Sequence
     terms = []
     for half in found:
         kept = [each for each in half if parts[each.read] != 0.0]
-        faces = tuple(AxisFace(context, each, axis, beam.first[axis], float(parts[each.read]), line) for each in kept)
+        faces = tuple(AxisFace(context, each, line, float(parts[each.read]), axis, beam.first[axis]) for each in kept)
         if faces:
             terms.append(IncidentFaces(half[0].component, faces, 1, line))
     return terms

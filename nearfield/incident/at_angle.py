@@ -13,12 +13,11 @@ from nearfield.entry.triples import Point, triple
 from nearfield.grid.yee import AXES, is_half
 from nearfield.incident.box import Beam
 from nearfield.incident.crossings import Crossing, Reads
+from nearfield.incident.face import WaveFace
 from nearfield.incident.oblique import FINENESS, TAPS, GridWave, ObliqueWave, lagrange, make_combs
 from nearfield.lowering.context import Context
-from nearfield.plan.boxes import Box
 from nearfield.plan.incident_faces import IncidentFaces
 from nearfield.plan.plan import unit_stride_axis
-from nearfield.plan.terms import IncidentTerm
 
 EVEN = 1e-9  # relative; cells that differ by less count as equal
 LOSSLESS = 1e-12
@@ -61,31 +60,17 @@ def uniform_medium(context: Context, who: str, found: Sequence[Crossing]) -> flo
 
 
 @dataclass(frozen=True)
-class ObliqueFace:
-    """The samples of a crossing, which read the table of a wave; those that follow each other along the axis `along`
-    have the same shares."""
+class ObliqueFace(WaveFace):
+    """Samples that read the table of a wave at an angle."""
 
-    context: Context
-    crossing: Crossing
-    corner: tuple[int, ...]
     wave: ObliqueWave
+    corner: tuple[int, ...]
     along: int
     taps: int
 
-    @property
-    def box(self) -> Box:
-        """The samples."""
-        return self.crossing.box
-
-    def drawn(self, box: Box) -> IncidentTerm | None:
-        """Those that lie in a box; None without any."""
-        across, _, drive = self.crossing.reads(box).weighted(self.context)
-        if not drive.size:
-            return None
-        column, share = places(across, self.corner, self.wave, self.along, self.taps)
-        component = np.full(drive.size, self.crossing.component)
-        i, j, k = across.index
-        return IncidentTerm(component, i, j, k, drive * self.crossing.factor, column, share, self.wave)
+    def columns(self, across: Reads) -> tuple[np.ndarray, np.ndarray]:
+        """As many as taps; samples that follow each other along the axis `along` have the same shares."""
+        return places(across, self.corner, self.wave, self.along, self.taps)
 
 
 def oblique_terms(context: Context, beam: Beam, found: Sequence[Sequence[Crossing]]) -> list[IncidentFaces]:
@@ -109,7 +94,7 @@ def oblique_terms(context: Context, beam: Beam, found: Sequence[Sequence[Crossin
         for half in found:
             ends = [3 - each.component % 3 - each.read % 3 == unit for each in half]  # the face's axis
             kept = [each for each, last in zip(half, ends) if present[each.read] and last != (along == unit)]
-            faces = tuple(ObliqueFace(context, each, corner, wave, along, taps) for each in kept)
+            faces = tuple(ObliqueFace(context, each, wave, 1.0, corner, along, taps) for each in kept)
             if faces:
                 terms.append(IncidentFaces(half[0].component, faces, taps, wave))
     return terms

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from agreement import assert_equal, assert_model_agrees
+from cases import slow_after
 from lines import line
 from test_domains import arrangement
 from test_restart import assert_goes_on
@@ -83,7 +84,7 @@ def test_a_launched_mode_has_the_same_bits_in_any_domains(excitation):
             assert_equal(engine, oracle)
 
 
-@pytest.mark.parametrize("loaded", [False, True])
+@pytest.mark.parametrize("loaded", slow_after(1, [False, True]))
 def test_a_launched_mode_goes_on_from_a_checkpoint_with_the_same_bits(engine_name, tmp_path, loaded):
     assert_goes_on(engine_name, plan("single", loaded), (9, 6), (8, 5), 3, tmp_path)
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from agreement import assert_model_agrees
+from cases import slow_after
 
 import nearfield as nf
 from nearfield.engines.reference.engine import ReferenceEngine
@@ -98,7 +99,7 @@ def test_a_model_of_everything_agrees_with_the_oracle(engine_name, excitation, b
     assert_model_agrees(engine_name, plan, excitation)
 
 
-@pytest.mark.parametrize("by", range(3))
+@pytest.mark.parametrize("by", slow_after(1, range(3)))
 def test_coefficients_are_the_same_by_planes_along_any_axis_and_dense(by):
     plan = rich_model(by, "double")._setup().plan
     update, poles = dense(plan)

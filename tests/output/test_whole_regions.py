@@ -5,6 +5,7 @@ from __future__ import annotations
 import h5py
 import numpy as np
 import pytest
+from cases import slow_after
 
 import nearfield as nf
 from nearfield.formats import open_fields
@@ -80,7 +81,7 @@ def assert_same(result: nf.Result, number: int, name: str) -> None:
         assert all(np.array_equal(ours[dim], theirs[dim]) for dim in "xyz")
 
 
-@pytest.mark.parametrize("kind", MODELS)
+@pytest.mark.parametrize("kind", slow_after(2, MODELS))
 def test_every_format_holds_what_memory_reports_of_the_whole(kind, tmp_path):
     files = tuple(FILES), ("plain",), ("text",)
     simulation = model(kind, (EVERYTHING, PART, PLANE), files)

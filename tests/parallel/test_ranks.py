@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from cases import slow_after
 from checkpointed import awaited
 from plans import draws
 
@@ -73,7 +74,7 @@ def assert_agrees(ranks: int, kind: str, more: str = "") -> None:
     assert done.returncode == 0 and f"\n{said}" in f"\n{done.stdout}", done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("ranks", slow_after(1, [3, 2, 4]))
 def test_ranks_give_the_bits_of_one_process_for_every_feature(ranks):
     assert_agrees(ranks, "any")
 

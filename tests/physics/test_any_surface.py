@@ -7,6 +7,7 @@ order (kh)^4/24 beside uniform: 0.003 dB at 12 cells. 0.03 dB is what users are 
 
 import numpy as np
 import pytest
+from cases import slow_after
 
 import nearfield as nf
 from nearfield.analysis.grid_waves import AxisLine
@@ -76,7 +77,9 @@ def assert_fields_agree(result, tolerance=2e-3):
             assert np.abs((getattr(other, component) - getattr(first, component)).values).max() < tolerance * scale
 
 
-@pytest.mark.parametrize("cells, place", [(10, (0, 0, 0.5)), (12, (2, -1, 1.5)), (14, (0, 2, -0.5))])
+@pytest.mark.parametrize(
+    "cells, place", slow_after(1, [(10, (0, 0, 0.5)), (12, (2, -1, 1.5)), (14, (0, 2, -0.5))], arguments=2)
+)
 def test_a_dipole_has_its_directivity_from_any_surface(cells, place):
     cell = WAVELENGTH / cells
     result = run(even(cell), cell, tuple(np.multiply(place, cell)))
@@ -97,6 +100,7 @@ def test_a_dipole_on_a_graded_grid_has_its_directivity_from_any_surface():
     assert result["large"].radiated_power.item() == pytest.approx(result["large"].surface_power.item(), rel=bound)
 
 
+@pytest.mark.slow
 def test_a_transform_with_the_medium_s_waves_shows_in_the_consistency_of_surfaces(monkeypatch):
     """It lags by (kh)^2/24 k R (1 - 1/3) on the axes over 9 cells and over 4, of amplitudes to either side."""
     cell = WAVELENGTH / 12

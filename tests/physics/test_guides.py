@@ -51,6 +51,7 @@ def test_circular_guide_has_its_cutoffs_within_a_staircase_of_theory():
         assert cutoff == pytest.approx(circular.expected(mode), rel=0.025)
 
 
+@pytest.mark.slow
 def test_conformal_walls_are_ten_times_nearer_to_theory():
     """5e-3 and 3.5e-3 at 10 cells in the radius: second order, see docs/method.md."""
     for mode, error in spherical.errors(10).items():

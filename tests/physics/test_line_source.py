@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import nearfield as nf
 from examples.line_source import model, ratios
@@ -11,6 +12,7 @@ from examples.line_source import model, ratios
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_the_wave_of_a_sine_line_source_is_the_hankel_function():
     """20 cells per wavelength: the lattice's own wave is 0.53 % higher along an axis and lags by (k d)^2/24 at most."""
     places = ((20, 0), (0, 30), (-40, 0))
