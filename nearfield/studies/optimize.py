@@ -1,4 +1,7 @@
-"""Parameters for which S-parameters, gains and fields meet goals: SciPy's least squares with derivatives of the runs, or a simplex."""
+"""Parameters for which S-parameters, gains and fields meet goals.
+
+By SciPy's least squares with derivatives of the runs, or by a simplex.
+"""
 
 from __future__ import annotations
 
