@@ -10,7 +10,7 @@ from nearfield.commands.console import console
 from nearfield.commands.run import make_folder
 from nearfield.commands.tables import columns
 from nearfield.entry.errors import ModelError
-from nearfield.entry.wording import quantity
+from nearfield.entry.wording import PREFIXED, quantity
 from nearfield.machine.facts import source_commit
 from nearfield.model_file import load
 from nearfield.studies.dip_slopes import Tolerance, tolerances
@@ -93,5 +93,7 @@ def readable(rows: list[Tolerance]) -> str:
             if row.shift is None
             else f"{row.shift / 1e6:+.3g} MHz"
         )
-        cells.append((row.name, f"{row.value:.6g} {row.unit}".strip(), f"{row.largest_change:.3g}", shift))
+        plain = f"{row.value:.6g} {row.unit}".strip()
+        value = quantity(row.value, row.unit, 6) if row.unit in PREFIXED else plain
+        cells.append((row.name, value, f"{row.largest_change:.3g}", shift))
     return columns(cells, left=0)
