@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from nearfield.simulation import Simulation
 
 LARGEST_FILE = 64 * 2**20  # bytes; samples and grid lines of the largest sensible model take a few
+SEVERAL_TIMES = "What may stand several times opens in two brackets, as [[structures]] does"
 DEEPEST_NESTING = 12  # the schema itself needs 5
 
 
@@ -111,7 +112,8 @@ def parse(text: str, name: str) -> dict[str, Any]:
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ModelError(f"{name} is not valid TOML: {error}. The form is described at https://toml.io") from None
+        hint = f" {SEVERAL_TIMES}." if "twice" in str(error) else ""
+        raise ModelError(f"{name} is not valid TOML: {error}.{hint} The form is described at https://toml.io") from None
     except RecursionError:
         raise ModelError(f"{name}: nested too deeply; a model file needs five levels") from None
     except ValueError as error:  # numbers of more digits than Python reads, dates that do not exist

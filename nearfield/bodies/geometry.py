@@ -173,7 +173,7 @@ def _filled_shape(structure: Structure, number: int, media: Mapping[str, AnyMate
     if given not in media:
         known = [*MEDIA_WORDS, *media]
         near = difflib.get_close_matches(given, known, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else library_hint(given) or "Define it under `media`."
+        hint = f"Did you mean {near[0]!r}?" if near else f"Define it under `media`{library_hint(given)}."
         raise ModelError(f"{label}: medium {given!r} is not defined; known media: {', '.join(known)}. {hint}")
     if wrong := unsuited(structure.shape, media[given]):
         raise ModelError(f"{label}, medium {given!r}: {wrong}")
@@ -185,7 +185,7 @@ def library_hint(name: str) -> str:
     from nearfield.media.library import library
 
     key = name.replace("_", "-").replace(" ", "-").lower()
-    return f"The library's medium is {f'{LIBRARY}{key}'!r}." if key in library else ""
+    return f", or take the library's {f'{LIBRARY}{key}'!r}" if key in library else ""
 
 
 def unsuited(shape: Solid, medium: Any) -> str | None:
