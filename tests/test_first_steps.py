@@ -9,7 +9,7 @@ import pytest
 
 import nearfield as nf
 from nearfield.cli import main
-from nearfield.commands.sensitivities import readable
+from nearfield.commands.sensitivities import closer, readable
 from nearfield.entry.errors import FIRST_STEPS
 from nearfield.studies.dip_slopes import Tolerance
 from nearfield.viewer.scene import scene_of
@@ -130,3 +130,10 @@ def test_a_folder_given_as_a_model_is_told_once(capsys):
 def test_a_table_of_tolerances_writes_lengths_as_people_do():
     text = readable([Tolerance("cavity", 0.0165, "m", 0.3), Tolerance("permittivity", 4.3, "", 0.1)])
     assert "16.5 mm" in text and "  4.3  " in text and "0.0165" not in text
+
+
+def test_a_dip_between_few_frequencies_names_closer_ones():
+    rows = [Tolerance("cavity", 0.0165, "m", 0.3, "in", 10.05e9)]
+    (said,) = closer(rows, np.array([9.9e9, 10.05e9, 10.2e9]))
+    assert "--at 9.9GHz:10.2GHz:31" in said
+    assert closer([Tolerance("cavity", 0.0165, "m", 0.3, "in", 10.05e9, 1e6)], np.array([9.9e9, 10.05e9])) == []

@@ -22,6 +22,8 @@ from nearfield.studies.varied import alike, varied
 if TYPE_CHECKING:
     from nearfield.simulation import Simulation
 
+CLOSER = 31  # frequencies across a dip
+
 
 def tell_sensitivities(
     model: Path,
@@ -56,6 +58,7 @@ def tell_sensitivities(
         rows = tolerances(found)
         answer = {"model": str(model), "parameters": [row.as_dict() for row in rows], "commit": source_commit()}
         out.answer(answer | {"file": output and str(output)}, readable(rows))
+        out.warn(*closer(rows, found.frequency.values))
     return 0
 
 
@@ -78,6 +81,16 @@ def followed(make: Callable[..., Simulation], values: Mapping[str, Any]) -> tupl
     if not known:
         raise ModelError(refused[0])
     return known, refused
+
+
+def closer(rows: list[Tolerance], frequencies: Any) -> list[str]:
+    """Frequencies to ask at, where those of a dip lie too far apart to tell by how much it moves; else nothing."""
+    dips = [row.dip for row in rows if row.dip is not None and row.shift is None]
+    if not dips or len(frequencies) < 2:
+        return []
+    step = float(max(frequencies[1:] - frequencies[:-1]))
+    low, high = (f"{(dips[0] + side * step) / 1e9:.4g}GHz" for side in (-1, 1))
+    return [f"the dip lies between few frequencies; --at {low}:{high}:{CLOSER} tells by how much it moves"]
 
 
 def readable(rows: list[Tolerance]) -> str:
