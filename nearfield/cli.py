@@ -25,7 +25,7 @@ from nearfield.commands.output_cli import advise_output
 from nearfield.commands.ring_cli import ring
 from nearfield.commands.streams import open_closed_streams, silence, write
 from nearfield.commands.study_cli import converge, elements, optimize, sensitivities, sweep
-from nearfield.entry.errors import ModelError, NearfieldError
+from nearfield.entry.errors import FIRST_STEPS, DivergedError, ModelError, NearfieldError
 from nearfield.entry.settings import settings_of
 from nearfield.machine.interruption import terminable
 
@@ -266,11 +266,13 @@ def invoke(arguments: list[str]) -> int:
 
 
 def complain(message: str, code: int, as_json: bool) -> None:
-    """One message on stderr; for scripts also as the JSON object."""
+    """One message on stderr, below it where help is; for scripts the message also as the JSON object."""
     if as_json:
         with contextlib.suppress(OSError):
             write(sys.stdout, json.dumps({"error": message, "exit_code": code}))
     write(sys.stderr, message if code in (75, 130) else f"error: {message}")
+    if code in (ModelError.exit_code, DivergedError.exit_code):
+        write(sys.stderr, f"help: {FIRST_STEPS}")
 
 
 def usage_message(error: Exception) -> str:

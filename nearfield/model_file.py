@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from nearfield.bodies.files import KINDS
+from nearfield.bodies.files import BODIES, KINDS
 from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import readable
 from nearfield.entry.parameters import resolved
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from nearfield.simulation import Simulation
 
 LARGEST_FILE = 64 * 2**20  # bytes; samples and grid lines of the largest sensible model take a few
+SEVERAL_TIMES = "What may stand several times opens in two brackets, as [[structures]] does"
 DEEPEST_NESTING = 12  # the schema itself needs 5
 
 
@@ -76,12 +77,21 @@ def read_text(path: Path) -> str:
                 f"{path} has {status.st_size / 2**20:.0f} MiB; a model file has at most {LARGEST_FILE // 2**20} MiB. "
                 "Is it a result? `nearfield show` reads those"
             )
+        if kind := BODIES.get(path.suffix.lower()):
+            more = 'layer = 1, lower = 0, upper = "1 um"' if kind == "layout" else 'unit = "mm"'
+            raise ModelError(
+                f"{path} holds bodies and is no model; name it in a model's structure: "
+                f'shape = {{ kind = "{kind}", file = "{path.name}", {more} }}, docs/solids.md; '
+                "`nearfield new patch` writes a model to start from"
+            )
         content = path.read_bytes()
     except FileNotFoundError:
         raise ModelError(
             f"{path} does not exist; check the path, or write a first model with `nearfield new patch` "
             "(docs/first-hour.md)"
         ) from None
+    except ModelError:
+        raise
     except (OSError, ValueError) as error:  # ValueError: a null byte in the path
         reason = getattr(error, "strerror", None) or str(error)
         raise ModelError(f"{path} cannot be read: {reason}. Give a readable model file in TOML") from None
@@ -102,7 +112,8 @@ def parse(text: str, name: str) -> dict[str, Any]:
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ModelError(f"{name} is not valid TOML: {error}. The form is described at https://toml.io") from None
+        hint = f" {SEVERAL_TIMES}." if "twice" in str(error) else ""
+        raise ModelError(f"{name} is not valid TOML: {error}.{hint} The form is described at https://toml.io") from None
     except RecursionError:
         raise ModelError(f"{name}: nested too deeply; a model file needs five levels") from None
     except ValueError as error:  # numbers of more digits than Python reads, dates that do not exist

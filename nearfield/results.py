@@ -374,7 +374,8 @@ class Result:
     def __repr__(self) -> str:
         runs = self.record.excitations.items()
         names = "; ".join(f"{name}: {', '.join(record.monitors) or 'no monitor'}" for name, record in runs)
-        return f"<nearfield.Result {self.title!r} {self.status}; {names or 'empty'}>"
+        title = f" {self.title!r}" if self.title else ""
+        return f"<nearfield.Result{title} {self.status}; {names or 'empty'}>"
 
 
 def open_result(path: str | Path) -> Result:

@@ -261,3 +261,10 @@ def test_a_bar_in_a_notebook_is_made_once_and_then_redrawn():
     assert len(shown) == 1 and len(updates) == 2
     values = [float(re.search(r'value="([0-9.]+)"', text)[1]) for text in (*shown, *updates)]
     assert values == [0.0, 0.25, 1.0]  # the last by the decay that ends the run
+
+
+def test_cuts_on_cartesian_axes_share_one_range_of_angles(result, ax):
+    result["pattern"].plot(ax=ax)
+    angles = [curve[:, 0] for curve in lines_of(ax)]
+    assert len(angles) == 2 and all((np.diff(each) >= 0).all() for each in angles)
+    assert all(-180 <= each[0] <= -170 and each[-1] == pytest.approx(180) for each in angles)

@@ -17,6 +17,7 @@ import pytest
 
 import nearfield as nf
 from nearfield.cli import main
+from nearfield.studies.sweep_point import allow_runs, end_all, run_kept
 from nearfield.studies.sweep_values import axes_of, points_of, swept
 
 MODEL = """
@@ -204,10 +205,23 @@ def test_a_sweep_that_is_asked_to_end_ends_its_runs():
         assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=60) == 130
+    try:
+        assert process.wait(timeout=60) == 130
+    finally:
+        process.kill()  # its runs end with it
     assert done_runs(Path("s")) == set() or all(
         nf.open_result(Path("s/runs") / name / "result.h5").status != "done" for name in done_runs(Path("s"))
     )
+
+
+def test_a_run_that_starts_while_its_sweep_is_asked_to_end_is_ended_too():
+    Path("m.toml").write_text(TEXT.replace("steps = 120", "steps = 1000000000"))
+    text = nf.load("m.toml").to_toml()
+    end_all()
+    try:
+        assert run_kept(text, str(Path("s").absolute()), 1, 1)["status"] == "failed"  # comes back at all
+    finally:
+        allow_runs()
 
 
 @pytest.mark.slow

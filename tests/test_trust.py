@@ -302,3 +302,8 @@ def test_a_run_that_needs_more_memory_than_is_free_says_so_before_it_begins(monk
     assert "are free here" in capsys.readouterr().err
     monkeypatch.setattr(memory, "free_memory", lambda: 10**12)
     assert not any("are free here" in warning for warning in line(steps=20).run(threads=1).facts["warnings"])
+
+
+def test_what_takes_power_in_two_ways_is_named_once():
+    found = attenuated(0.6, {"inside": ["structure 'board'"], "open": ["structure 'board'", "the CPML"], "past": {}})
+    assert "lost to structure 'board', the CPML, or" in found.text

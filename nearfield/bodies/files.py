@@ -7,6 +7,7 @@ import importlib
 from pathlib import Path
 from types import ModuleType
 
+BODIES = {".stl": "mesh", ".ply": "mesh", ".obj": "mesh", ".gds": "layout"}  # kind of shape by a file's ending
 KINDS = ("samples", "mesh", "layout", "voxels")  # kinds of entries whose `file` counts from the model file's folder
 
 

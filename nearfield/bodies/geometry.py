@@ -17,7 +17,7 @@ from nearfield.bodies.voxels import Voxels
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Several, shown
 from nearfield.entry.schema import Schema
-from nearfield.media.materials import MEDIA_WORDS, Medium, from_library
+from nearfield.media.materials import LIBRARY, MEDIA_WORDS, Medium, from_library
 from nearfield.media.surface_media import AnyMaterial, Conductor, ResistiveSheet, surface_medium
 
 Shape = AnyBody
@@ -173,11 +173,19 @@ def _filled_shape(structure: Structure, number: int, media: Mapping[str, AnyMate
     if given not in media:
         known = [*MEDIA_WORDS, *media]
         near = difflib.get_close_matches(given, known, n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else "Define it under `media`."
+        hint = f"Did you mean {near[0]!r}?" if near else f"Define it under `media`{library_hint(given)}."
         raise ModelError(f"{label}: medium {given!r} is not defined; known media: {', '.join(known)}. {hint}")
     if wrong := unsuited(structure.shape, media[given]):
         raise ModelError(f"{label}, medium {given!r}: {wrong}")
     return FilledShape(structure.shape, media[given], structure.name, number, given)
+
+
+def library_hint(name: str) -> str:
+    """What to write for a name of the library that stands without its "library:"; empty for any other."""
+    from nearfield.media.library import library
+
+    key = name.replace("_", "-").replace(" ", "-").lower()
+    return f", or take the library's {f'{LIBRARY}{key}'!r}" if key in library else ""
 
 
 def unsuited(shape: Solid, medium: Any) -> str | None:

@@ -32,5 +32,6 @@ def export_model(
         written = [str(export(parts, kind, file)) for kind, file in zip(kinds, files)]
         count = sum(len(part.triangles) for part in parts)
         answer = {"model": str(path), "files": written, "bodies": len(model.structures), "triangles": count}
-        out.answer(answer, f"{count:,} triangles of {len(model.structures)} bodies in {', '.join(written)}")
+        bodies = "1 body" if len(model.structures) == 1 else f"{len(model.structures)} bodies"
+        out.answer(answer, f"{count:,} triangles of {bodies} in {', '.join(written)}")
     return 0

@@ -10,7 +10,7 @@ from nearfield.commands.console import console
 from nearfield.commands.run import make_folder
 from nearfield.commands.tables import columns
 from nearfield.entry.errors import ModelError
-from nearfield.entry.wording import quantity
+from nearfield.entry.wording import PREFIXED, quantity
 from nearfield.machine.facts import source_commit
 from nearfield.model_file import load
 from nearfield.studies.dip_slopes import Tolerance, tolerances
@@ -21,6 +21,8 @@ from nearfield.studies.varied import alike, varied
 
 if TYPE_CHECKING:
     from nearfield.simulation import Simulation
+
+CLOSER = 31  # frequencies across a dip
 
 
 def tell_sensitivities(
@@ -56,6 +58,7 @@ def tell_sensitivities(
         rows = tolerances(found)
         answer = {"model": str(model), "parameters": [row.as_dict() for row in rows], "commit": source_commit()}
         out.answer(answer | {"file": output and str(output)}, readable(rows))
+        out.warn(*closer(rows, found.frequency.values))
     return 0
 
 
@@ -80,6 +83,16 @@ def followed(make: Callable[..., Simulation], values: Mapping[str, Any]) -> tupl
     return known, refused
 
 
+def closer(rows: list[Tolerance], frequencies: Any) -> list[str]:
+    """Frequencies to ask at, where those of a dip lie too far apart to tell by how much it moves; else nothing."""
+    dips = [row.dip for row in rows if row.dip is not None and row.shift is None]
+    if not dips or len(frequencies) < 2:
+        return []
+    step = float(max(frequencies[1:] - frequencies[:-1]))
+    low, high = (f"{(dips[0] + side * step) / 1e9:.4g}GHz" for side in (-1, 1))
+    return [f"the dip lies between few frequencies; --at {low}:{high}:{CLOSER} tells by how much it moves"]
+
+
 def readable(rows: list[Tolerance]) -> str:
     """A row for each parameter, what matters most first."""
     dip = next((row for row in rows if row.dip is not None), None)
@@ -93,5 +106,7 @@ def readable(rows: list[Tolerance]) -> str:
             if row.shift is None
             else f"{row.shift / 1e6:+.3g} MHz"
         )
-        cells.append((row.name, f"{row.value:.6g} {row.unit}".strip(), f"{row.largest_change:.3g}", shift))
+        plain = f"{row.value:.6g} {row.unit}".strip()
+        value = quantity(row.value, row.unit, 6) if row.unit in PREFIXED else plain
+        cells.append((row.name, value, f"{row.largest_change:.3g}", shift))
     return columns(cells, left=0)

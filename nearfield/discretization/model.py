@@ -110,6 +110,8 @@ class Model(Schema):
     @field_validator("structures", "sources", "ports", "elements", "monitors", "excitations", mode="before")
     @classmethod
     def _one_or_many(cls, value):
+        if isinstance(value, (Schema, str)):
+            return (value,)
         return tuple(value) if isinstance(value, list) else value
 
     @field_validator("structures")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+FIRST_STEPS = "docs/first-hour.md lists what goes wrong first, and what to do"  # stands below messages on models
+
 
 class NearfieldError(Exception):
     """Anything that Nearfield reports on purpose; the command line prints it as one message, without a traceback."""

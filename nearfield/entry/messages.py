@@ -114,8 +114,13 @@ def explain(item: Any, model: type[Any]) -> str:
             return f"given {shown(item['input'])}; allowed: {item['ctx']['expected']}"
         case "model_type" | "model_attributes_type" | "dict_type":
             name = item.get("ctx", {}).get("class_name", "")
+            if len(item["loc"]) == 1 and isinstance(item["input"], list):
+                table = item["loc"][0]
+                return f"is given as a list, but stands once: in a model file [{table}], not [[{table}]]"
             return f"given {shown(item['input'])}; needs {f'the keys of {name}' if name else 'a table of keys'}"
         case "tuple_type" | "list_type":
+            if len(item["loc"]) == 1 and isinstance(item["input"], dict):
+                return f"needs a list: in a model file each of them opens with [[{item['loc'][0]}]], in two brackets"
             return f"given {shown(item['input'])}; needs a list"
         case "string_pattern_mismatch" | "string_too_short" | "string_too_long":
             return f"given {shown(item['input'])}; needs 1 to 80 characters without / and control characters"

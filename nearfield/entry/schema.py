@@ -116,6 +116,14 @@ class Schema(Entry):
         except ValidationError as error:
             raise ModelError(readable(error, type(self), values)) from None
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in type(self).model_fields:
+            raise ModelError(
+                f"{type(self).__name__}.{name}: entries do not change once they are made. Make another, or a changed "
+                f'copy of the whole by its place, such as sim.replace("grid.maximum_frequency", "3 GHz")'
+            )
+        super().__setattr__(name, value)
+
     # pydantic calls an __init__ of one's own for nested entries too, and their errors would lose their places
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 

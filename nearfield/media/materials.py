@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MEDIA_WORDS = ("pec", "pmc")  # perfect electric and magnetic conductor; every other word is a key of Simulation.media
+Frequencies = float | str | Sequence[float | str] | np.ndarray  # Hz, or texts with a unit
 LIBRARY = "library:"  # opens the name of a medium of the library wherever a medium is wanted
 MOST_POLES = 64  # poles of a medium; a fit of measured values takes ten
 LOOKED_AT = 200  # frequencies at which the shortest wave of a band is looked for
@@ -181,14 +182,14 @@ class Medium(Schema):
         """Whether it has poles."""
         return bool(self.poles or self.magnetic_poles)
 
-    def relative_permittivity(self, frequency: float | Sequence[float] | np.ndarray) -> np.ndarray:
-        """Complex relative permittivity at frequencies (Hz, positive; a number or an array), losses and poles included.
+    def relative_permittivity(self, frequency: Frequencies) -> np.ndarray:
+        """Complex relative permittivity at one or several frequencies (Hz, or "2.4 GHz"), losses and poles included.
 
         Error: ModelError for a frequency that is not positive, and for constants along axes: ask `along("x")`.
         """
         return response(complex_frequency(frequency), *self._half(False))
 
-    def relative_permeability(self, frequency: float | Sequence[float] | np.ndarray) -> np.ndarray:
+    def relative_permeability(self, frequency: Frequencies) -> np.ndarray:
         """Complex relative permeability at frequencies (Hz), as `relative_permittivity`."""
         return response(complex_frequency(frequency), *self._half(True))
 
@@ -270,9 +271,16 @@ def written(constant: float | Along, digits: int) -> str:
     return f"{constant:.{digits}g}"
 
 
-def complex_frequency(frequency: float | Sequence[float] | np.ndarray) -> np.ndarray:
+def complex_frequency(frequency: Frequencies) -> np.ndarray:
     """s = j 2 pi f. Error: ModelError for a frequency that is not positive and finite."""
-    given = np.asarray(frequency, dtype=float)
+    try:
+        if isinstance(frequency, str):
+            frequency = Quantity(FREQUENCY).read(frequency)
+        elif isinstance(frequency, (list, tuple)):
+            frequency = [Quantity(FREQUENCY).read(each) if isinstance(each, str) else each for each in frequency]
+        given = np.asarray(frequency, dtype=float)
+    except ValueError as error:
+        raise ModelError(f"frequency: {error}") from None
     if not ((given > 0.0) & np.isfinite(given)).all():
         raise ModelError(f"frequency {frequency!r} Hz: a medium answers at positive, finite frequencies only")
     return 2j * np.pi * given

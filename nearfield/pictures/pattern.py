@@ -85,12 +85,22 @@ def _cuts_on(axes: Any, pattern: Pattern) -> Axes:
         kind = found[0].kind
         _polar(axes, [cut for cut in found if cut.kind == kind], kind, ceiling_of([pattern]), half_space(pattern))
         return axes
+    from matplotlib.ticker import MultipleLocator
+
+    mixed = len({cut.kind for cut in found}) > 1
     for number, cut in enumerate(found):
-        width = f" (half-power width {degrees_text(cut.beamwidth)})" if cut.beamwidth else ""
-        axes.plot(np.degrees(cut.angle), cut.dbi, **style.line_style(number), label=cut.name + width)
+        width = f"\nhalf-power width {degrees_text(cut.beamwidth)}" if cut.beamwidth else ""
+        angle = np.degrees(cut.angle)
+        if mixed:  # azimuths of 0 to 360 degrees beside angles of -180 to 180
+            angle = np.where(angle > 180.0, angle - 360.0, angle)
+        order = np.argsort(angle, kind="stable")
+        axes.plot(angle[order], cut.dbi[order], **style.line_style(number), label=cut.name + width)
     ceiling = ceiling_of([pattern])
     axes.set_ylim(ceiling - DYNAMIC_RANGE, ceiling)
-    style.name_axes(axes, "Angle (°)", "Directivity (dBi)", "lower center")
+    axes.margins(x=0)
+    axes.xaxis.set_major_locator(MultipleLocator(90 if np.ptp(axes.get_xlim()) > 200 else 30))
+    style.name_axes(axes, "Angle (°)", "Directivity (dBi)")
+    axes.legend(loc="lower center", fontsize=8)
     return axes
 
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import shown
 from nearfield.machine.topology import available_threads
-from nearfield.studies.sweep_point import end_all
+from nearfield.studies.sweep_point import allow_runs, end_all
 
 FORMS = "processes:N, dask:ADDRESS (of its scheduler, such as dask:tcp://head:8786), or mpi"
 MOST_PROCESSES = 1024
@@ -71,6 +71,7 @@ def processes(given: str, count: str) -> Iterator[Workers]:
     if not 1 <= number <= MOST_PROCESSES:
         raise ModelError(f"executor {shown(given)}: give processes:N with N from 1 to {MOST_PROCESSES}")
     pool = ThreadPoolExecutor(number)
+    allow_runs()
     try:
         yield Workers(pool, number)
     except BaseException:

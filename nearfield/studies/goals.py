@@ -1,5 +1,8 @@
-"""Goals in dB: "S11 < -15 dB between 2.4 GHz and 2.5 GHz", "horn realized gain > 6 dBi at 5 GHz towards 0, 0 deg", "tip field < 20
-dBV/m at 5 GHz"."""
+"""Goals in dB, as texts.
+
+"S11 < -15 dB between 2.4 GHz and 2.5 GHz", "horn realized gain > 6 dBi at 5 GHz towards 0, 0 deg",
+"tip field < 20 dBV/m at 5 GHz".
+"""
 
 from __future__ import annotations
 
@@ -27,13 +30,11 @@ GAIN = re.compile(
     rf"towards (?P<theta>{NUMBER}),? ?(?P<phi>{NUMBER}) ?deg",
     re.IGNORECASE,
 )
-FIELD = re.compile(
-    rf"(?P<monitor>.+) field ?(?P<way>[<>]) ?(?P<limit>{NUMBER}) ?dB(?:V/m|A/m)? {WHERE}", re.IGNORECASE
-)
+FIELD = re.compile(rf"(?P<monitor>.+) field ?(?P<way>[<>]) ?(?P<limit>{NUMBER}) ?dB(?:V/m|A/m)? {WHERE}", re.IGNORECASE)
 FORMS = (
     '"S11 < -15 dB between 2.4 GHz and 2.5 GHz" or "S21 > -1 dB at 5 GHz", ports counted from 1, or "PATTERN realized '
-    "gain > 6 dBi at 2.45 GHz towards 0, 0 deg\", a far field's name and the angles theta and phi, or \"PROBE field < 20 "
-    'dBV/m at 2.45 GHz", a probe\'s name and its level for a source of amplitude 1 (of a magnetic field dBA/m)'
+    'gain > 6 dBi at 2.45 GHz towards 0, 0 deg", a far field\'s name and the angles theta and phi, or "PROBE field '
+    "< 20 dBV/m at 2.45 GHz\", a probe's name and its level for a source of amplitude 1 (of a magnetic field dBA/m)"
 )
 
 

@@ -1,4 +1,7 @@
-"""Parameters for which S-parameters, gains and fields meet goals: SciPy's least squares with derivatives of the runs, or a simplex."""
+"""Parameters for which S-parameters, gains and fields meet goals.
+
+By SciPy's least squares with derivatives of the runs, or by a simplex.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from nearfield.studies.goals import FieldGoal, GainGoal, Goal, WaveGoal, goals_o
 from nearfield.studies.pattern_slopes import far_field_variables, recorded_at, towards_of
 from nearfield.studies.probe_slopes import probe_variables, probes_of
 from nearfield.studies.sensitivities import sensitivities
+from nearfield.studies.user_function import call_with
 from nearfield.studies.varied import making
 
 if TYPE_CHECKING:
@@ -129,8 +133,8 @@ class Search:
     ) -> None:
         self.goals, self._most, self._threads, self._report = goals, most, threads, report
         self.names = list(parameters)
-        self._units = [unit_of(given) for given in parameters.values()]
         ends = np.array([_range(name, given) for name, given in parameters.items()])
+        self._units = [unit_of(given) for given in parameters.values()]
         if not self.names:
             raise ModelError('there is nothing to vary; give parameters such as {"length": ("14 mm", "18 mm")}')
         self._low, self._span = ends[:, 0], ends[:, 1] - ends[:, 0]
@@ -139,7 +143,8 @@ class Search:
         if unknown:
             raise ModelError(f"start names {', '.join(sorted(unknown))}; the parameters are {', '.join(self.names)}")
         self.build, _ = making(make, self.given(dict(zip(self.names, self.values(self.start)))))
-        _refuse_ports(self.build(**self.given(dict(zip(self.names, self.values(self.start))))), goals)
+        first = self.given(dict(zip(self.names, self.values(self.start))))
+        _refuse_ports(call_with(self.build, first), goals)
         self.attempts: list[Attempt] = []
         self._kept: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
 
@@ -272,7 +277,7 @@ def _refuse_ports(model: Simulation, goals: Sequence[Goal]) -> None:
 
 def _range(name: str, given: Any) -> tuple[float, float]:
     """The ends of a parameter's range (SI). Error: `ModelError`."""
-    if isinstance(given, str) or len(given) != 2:
+    if isinstance(given, str) or np.shape(given) != (2,):
         raise ModelError(f'parameter {name}: give its lowest and highest value, such as ("14 mm", "18 mm")')
     low, high = (_number(name, each) for each in given)
     if not low < high:

@@ -16,6 +16,7 @@ from nearfield.studies.quantities import Quantity, quantity_of
 from nearfield.studies.sweep_point import folder_of, kept, run_kept
 from nearfield.studies.sweep_table import FILE, save_sweep, table_of
 from nearfield.studies.sweep_values import axes_of, points_of, recordable
+from nearfield.studies.user_function import call_with
 
 if TYPE_CHECKING:
     import xarray
@@ -119,7 +120,7 @@ def _model(make: Callable[..., Simulation] | str | Path, values: dict[str, Any])
     from nearfield.model_file import load
     from nearfield.simulation import Simulation
 
-    model = make(**values) if callable(make) else load(make, values)
+    model = call_with(make, values) if callable(make) else load(make, values)
     if not isinstance(model, Simulation):
         raise ModelError(f"the function of the sweep gave {type(model).__name__}; it must give a Simulation")
     return model if model.parameters else model.model_copy(update={"parameters": recordable(values)})

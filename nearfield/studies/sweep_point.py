@@ -28,6 +28,7 @@ MODEL, RESULT, FAILURE = "model.toml", "result.h5", "failure.json"
 FINAL = ("diverged",)  # ends of a run that would be the same again
 _running: set[subprocess.Popen[str]] = set()
 _guard = threading.Lock()
+_stopped = threading.Event()  # a sweep was asked to end: a run whose process starts after that is ended too
 
 
 def folder_of(runs: Path, text: str) -> Path:
@@ -75,6 +76,8 @@ def run_kept(text: str, folder: str, threads: int | None, share: int) -> dict[st
     with subprocess.Popen(command, text=True, env=environment, preexec_fn=end_with_parent, **own) as process:
         with _guard:
             _running.add(process)
+            if _stopped.is_set():
+                process.terminate()
         try:
             complaint = process.communicate()[1]
         finally:
@@ -87,9 +90,15 @@ def run_kept(text: str, folder: str, threads: int | None, share: int) -> dict[st
     return {"status": "failed", "message": f"the process of the run {ended}{f': {last}' if last else ''}"}
 
 
+def allow_runs() -> None:
+    """Let runs start again after `end_all`, for the next sweep of this process."""
+    _stopped.clear()
+
+
 def end_all() -> None:
-    """Ask the runs that go on in processes of this one to end."""
+    """Ask the runs that go on in processes of this one to end, and those whose process is about to start."""
     with _guard:
+        _stopped.set()
         for process in _running:
             process.terminate()
 

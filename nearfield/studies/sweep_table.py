@@ -166,7 +166,8 @@ def open_sweep(path: str | Path) -> xarray.Dataset:
     except (OSError, KeyError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
-        raise ModelError(f"{file} cannot be read as a sweep ({error}); give the folder of one") from None
+        why = "does not exist" if not file.exists() else f"cannot be read as a sweep ({error})"
+        raise ModelError(f"{file} {why}; give the folder of a `nearfield sweep`") from None
     coordinates = {name: each for name, each in variables.items() if each[0] == (name,)}
     rest = {name: each for name, each in variables.items() if name not in coordinates}
     return xarray.Dataset(rest, coordinates, attributes)

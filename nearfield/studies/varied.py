@@ -18,6 +18,7 @@ from nearfield.entry.parameters import value_of
 from nearfield.entry.toml_text import plain
 from nearfield.grid.grid import AutoGrid, Grid
 from nearfield.studies.convergence import one_method
+from nearfield.studies.user_function import call_with
 
 if TYPE_CHECKING:
     from nearfield.grid.yee import YeeGrid
@@ -73,7 +74,7 @@ def varied(values: Mapping[str, Any], steps: Mapping[str, Any], make: Callable[.
     found = [_varied(name, given, steps.get(name)) for name, given in values.items()]
     free = [each for each in found if each.name not in steps]
     start = {each.name: each.given(0) for each in found}
-    model = make(**start)
+    model = call_with(make, start)
     for each in free:
         rate = _cells_moved(model, make(**start | {each.name: each.given(1)}))
         if rate > 0.0:

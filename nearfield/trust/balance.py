@@ -77,6 +77,7 @@ def _unless_taken(name: str, missing: float, takers: Sequence[str], text: str) -
     found = judged(name, missing, *LOST, f"{text}; nothing known takes any", "%")
     if found.verdict in ("good", "unknown") or not takers:
         return found
+    takers = list(dict.fromkeys(takers))  # a lossy board that also passes through the surface is named once
     more = f" and {len(takers) - NAMED} more" if len(takers) > NAMED else ""
     by = f"{', '.join(takers[:NAMED])}{more}"
     why = f"{text}: lost to {by}, or by an error, and nothing adds up which; a `Flux` about a body says what it takes"

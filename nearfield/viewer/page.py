@@ -51,7 +51,12 @@ def open_page(path: Path) -> bool:
 
 
 def write_page(model: Model, path: Path) -> Path:
-    """Write the page of a model. Error: the file cannot be written."""
+    """Write the page of a model. Error: the file is no page by its name, or cannot be written."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise ModelError(
+            f"{path}: the page in three dimensions is HTML; give a file such as {path.with_suffix('.html').name!r}. "
+            f"For a picture of cuts: sim.plot().savefig({path.with_suffix('.png').name!r})"
+        )
     return written(page_of(model), path)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from nearfield.discretization.discretization import grid_of
 from nearfield.entry.constants import VACUUM_SPEED
-from nearfield.entry.errors import ModelError
+from nearfield.entry.errors import FIRST_STEPS, ModelError
 from nearfield.entry.wording import duration, memory, quantity
 from nearfield.grid.yee import AXES, SIDES
 from nearfield.media.materials import written
@@ -66,7 +66,7 @@ def scene_of(model: Model) -> dict[str, Any]:
     try:
         check = examine(model)
     except ModelError as error:
-        problem = str(error)
+        problem = f"{error} ({FIRST_STEPS})"
     colours, moved = media_colours(model), check.moved if check else ()
     return {
         "title": model.title,
