@@ -1,6 +1,7 @@
 """Its place here lets every test import the bare plans (`plans`) and the comparisons (`agreement`) beside it."""
 
 import os
+import signal
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -32,6 +33,8 @@ ALONE = (
 )
 
 os.environ.setdefault("NEARFIELD_DEVICE", "host")  # engine "cuda" runs on the make-believe device
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as of what a shell has in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
