@@ -266,12 +266,12 @@ def invoke(arguments: list[str]) -> int:
 
 
 def complain(message: str, code: int, as_json: bool) -> None:
-    """One message on stderr, below it where help is; for scripts the message also as the JSON object."""
+    """One message on stderr, and for somebody at a terminal where help is; for scripts also as the JSON object."""
     if as_json:
         with contextlib.suppress(OSError):
             write(sys.stdout, json.dumps({"error": message, "exit_code": code}))
     write(sys.stderr, message if code in (75, 130) else f"error: {message}")
-    if code in (ModelError.exit_code, DivergedError.exit_code):
+    if code in (ModelError.exit_code, DivergedError.exit_code) and sys.stderr.isatty():
         write(sys.stderr, f"help: {FIRST_STEPS}")
 
 
