@@ -17,6 +17,7 @@ import pytest
 
 import nearfield as nf
 from nearfield.cli import main
+from nearfield.studies.executors import workers
 from nearfield.studies.sweep_point import allow_runs, end_all, run_kept
 from nearfield.studies.sweep_values import axes_of, points_of, swept
 
@@ -222,6 +223,13 @@ def test_a_run_that_starts_while_its_sweep_is_asked_to_end_is_ended_too():
         assert run_kept(text, str(Path("s").absolute()), 1, 1)["status"] == "failed"  # comes back at all
     finally:
         allow_runs()
+
+
+def test_a_sweep_that_fails_leaves_the_runs_of_later_ones_alone():
+    with pytest.raises(ZeroDivisionError), workers("processes:1"):
+        raise ZeroDivisionError
+    Path("m.toml").write_text(TEXT)
+    assert run_kept(nf.load("m.toml").to_toml(), str(Path("s").absolute()), 1, 1)["status"] == "done"
 
 
 @pytest.mark.slow

@@ -71,7 +71,6 @@ def processes(given: str, count: str) -> Iterator[Workers]:
     if not 1 <= number <= MOST_PROCESSES:
         raise ModelError(f"executor {shown(given)}: give processes:N with N from 1 to {MOST_PROCESSES}")
     pool = ThreadPoolExecutor(number)
-    allow_runs()
     try:
         yield Workers(pool, number)
     except BaseException:
@@ -80,6 +79,7 @@ def processes(given: str, count: str) -> Iterator[Workers]:
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+        allow_runs()  # of later sweeps: none of this one is about to start
 
 
 @contextlib.contextmanager

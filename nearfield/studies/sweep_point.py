@@ -91,7 +91,7 @@ def run_kept(text: str, folder: str, threads: int | None, share: int) -> dict[st
 
 
 def allow_runs() -> None:
-    """Let runs start again after `end_all`, for the next sweep of this process."""
+    """Let runs of later sweeps start, once none of those that `end_all` was for is about to."""
     _stopped.clear()
 
 
