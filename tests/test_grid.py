@@ -135,3 +135,10 @@ def test_nearest_node_is_the_nearest(spacing, place):
 def test_refusals_say_what_is_wrong(make, message):
     with pytest.raises(nf.ModelError, match=message):
         make()
+
+
+def test_cells_that_numbers_cannot_tell_apart_are_refused():
+    sizes = {axis: [0.1, 1e-60 if axis == "z" else 0.1, 0.1] for axis in "xyz"}
+    grid = nf.GradedGrid(*(nf.Grading([0, 1, 2], size, cells=40) for size in sizes.values()))
+    with pytest.raises(nf.ModelError, match="too small to be told apart"):
+        grid.resolve()

@@ -126,10 +126,10 @@ def read_polygons(file: str, layer: int, datatype: int, cell: str | None) -> lis
     refuse_unreadable(file, "gds", "export it again")
     try:
         library = gdstk.read_gds(file)
-    except Exception as error:  # a broken file raises errors of many kinds
+        cells = {each.name: each for each in library.cells if hasattr(each, "get_polygons")}
+        top = [each.name for each in library.top_level() if each.name in cells]
+    except Exception as error:  # a broken file raises errors of many kinds, names that are no text later than the rest
         raise ValueError(f"file {file!r} cannot be read as GDSII ({error}); export it again") from None
-    cells = {each.name: each for each in library.cells if hasattr(each, "get_polygons")}
-    top = [each.name for each in library.top_level() if each.name in cells]
     if cell is None and len(top) != 1:
         raise ValueError(
             f"file {file!r} has {len(top)} cells that no other refers to; name one of them as `cell`: "

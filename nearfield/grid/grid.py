@@ -23,6 +23,7 @@ from nearfield.entry.quantities import (
 )
 from nearfield.entry.schema import Schema, tag
 from nearfield.entry.triples import triple
+from nearfield.entry.wording import counted
 from nearfield.grid.grading import MOST_LINES
 from nearfield.grid.yee import AXES, YeeGrid
 
@@ -101,6 +102,17 @@ def _three(value: Any) -> Any:
     return value if value is None else three((value, value, value) if alone else value)
 
 
+def _told_apart(axis: int, line: np.ndarray) -> np.ndarray:
+    """The lines of an axis. Error: `ModelError`, some are one and the same number."""
+    same = np.flatnonzero(~(np.diff(line) > 0.0))
+    if same.size:
+        raise ModelError(
+            f"grid: {counted(same.size, 'cell')} along {AXES[axis]} are too small to be told apart at "
+            f"{line[same[0]]:.6g} m, where numbers end after 16 digits; give larger cells, or an origin nearer to them"
+        )
+    return line
+
+
 class UniformGrid(Schema):
     """A grid of `cells` equal cells: line i along an axis lies at origin + i spacing.
 
@@ -130,7 +142,7 @@ class UniformGrid(Schema):
 
     def resolve(self, simulation: Meshed | None = None) -> YeeGrid:
         """The Yee grid with these cells; the simulation is not needed."""
-        return YeeGrid(triple(self._line(axis) for axis in range(3)))
+        return YeeGrid(triple(_told_apart(axis, self._line(axis)) for axis in range(3)))
 
     def _line(self, axis: int) -> np.ndarray:
         spacing = self.spacing[axis]
@@ -219,7 +231,7 @@ class GradedGrid(Schema):
 
     def resolve(self, simulation: Meshed | None = None) -> YeeGrid:
         """The Yee grid with these cells; the simulation is not needed."""
-        return YeeGrid(triple(grading.lines() for grading in (self.x, self.y, self.z)))
+        return YeeGrid(triple(_told_apart(axis, each.lines()) for axis, each in enumerate((self.x, self.y, self.z))))
 
 
 class FineCells(Schema):
