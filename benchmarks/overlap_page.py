@@ -5,14 +5,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "cluster.md"
-RESULT = ROOT / "benchmarks" / "results" / "overlap.json"
+import page_tables
+
 METHODS = ("split", "host-buffer", "none", "blocking")
 HIDING = METHODS[:2]
 HEADS = {"fig5": "*R*, two nodes", "fig6": "nodes of 360 planes"}  # first cells of the tables, by their figure
@@ -28,23 +25,16 @@ def table(rows: Sequence[dict[str, Any]], figure: str) -> list[str]:
         found = [row[method].get("of_equation_9") for method in HIDING]
         shares = ["-" if share is None else f"{share:.3f}" for share in found]
         lines.append([str(row[KEYS[figure]]), f"{1e3 * row['messages']:.1f}", *rates, *shares])
-    head, *others = [f"| {' | '.join(cells)} |" for cells in (heads, *lines)]
-    return [head, "|---" * len(heads) + "|", *others]
+    return page_tables.table(heads, lines)
 
 
 def with_tables(page: str, found: dict[str, Any]) -> str:
     """The page with the tables of a result in place of those that it has."""
-    lines = page.splitlines()
-    for figure, head in HEADS.items():
-        first = next(n for n, line in enumerate(lines) if line.startswith(f"| {head} |"))
-        last = next(n for n in range(first, len(lines)) if not lines[n].startswith("|"))
-        lines[first:last] = table(found[figure], figure)
-    return "\n".join(lines) + "\n"
+    return page_tables.replaced(page, {f"| {head} |": table(found[each], each) for each, head in HEADS.items()})
 
 
 def main() -> None:
-    found = json.loads(RESULT.read_text(encoding="utf-8"))
-    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), found), encoding="utf-8")
+    page_tables.rewrite("cluster.md", "overlap.json", with_tables)
 
 
 if __name__ == "__main__":

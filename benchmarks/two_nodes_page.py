@@ -5,14 +5,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "stream.md"
-RESULT = ROOT / "benchmarks" / "results" / "two_nodes.json"
+import page_tables
+
 RINGS = ["test", "stream", "memory, writer, reader on node", "MB/s", "of STREAM", "fairness", "pages on node 0, 1"]
 POLICIES = ["binding", "memory", "domains", "local pages", "bits"]
 
@@ -38,25 +34,16 @@ def policies(found: dict[str, Any]) -> list[list[str]]:
     ]
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of a table."""
-    head, *others = [f"| {' | '.join(cells)} |" for cells in (heads, *rows)]
-    return [head, "|---" * len(heads) + "|", *others]
-
-
 def with_tables(page: str, found: dict[str, Any]) -> str:
     """The page with the tables of a result in place of those that it has."""
-    lines = page.splitlines()
-    for heads, rows in ((RINGS, rings(found)), (POLICIES, policies(found))):
-        first = next(n for n, line in enumerate(lines) if line.startswith(f"| {heads[0]} | {heads[1]} |"))
-        last = next(n for n in range(first, len(lines)) if not lines[n].startswith("|"))
-        lines[first:last] = table(heads, rows)
-    return "\n".join(lines) + "\n"
+    tables = ((RINGS, rings(found)), (POLICIES, policies(found)))
+    return page_tables.replaced(
+        page, {f"| {heads[0]} | {heads[1]} |": page_tables.table(heads, rows) for heads, rows in tables}
+    )
 
 
 def main() -> None:
-    found = json.loads(RESULT.read_text(encoding="utf-8"))
-    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), found), encoding="utf-8")
+    page_tables.rewrite("stream.md", "two_nodes.json", with_tables)
 
 
 if __name__ == "__main__":
