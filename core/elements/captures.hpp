@@ -49,8 +49,8 @@ public:
         return low;
     }
 
-    // The extremum where a line in the cell `low` must end: in a cell whose corners belong to it, above the highest value at which any
-    // other region begins; or next to it.
+    // The extremum where a line in the cell `low` must end: in a cell whose corners belong to it, above the highest value
+    // at which any other region begins; or next to it.
     Label captured(const Walk& walk, const Place& low) const {
         const long index = task.lattice.index(low);
         const Label label = task.labels[index];

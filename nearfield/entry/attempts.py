@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from nearfield.entry.errors import NearfieldError
+from nearfield.entry.errors import DamagedError, NearfieldError
 
 Value = TypeVar("Value")
 Other = TypeVar("Other")
@@ -21,9 +21,11 @@ class Attempts:
         self.warnings: list[str] = []
 
     def at(self, name: str, derive: Callable[[], Value], otherwise: Other) -> Value | Other:
-        """What `derive` returns, or `otherwise` and a warning that says `name`."""
+        """What `derive` returns, or `otherwise` and a warning that says `name`. Error: `DamagedError`."""
         try:
             return derive()
+        except DamagedError:
+            raise
         except Exception as error:  # a night's run stands behind it: no fault of a derivation may lose the rest
             self.failed.append(name)
             self.warnings.append(failure_text(name, error))

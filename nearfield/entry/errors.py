@@ -19,6 +19,10 @@ class ModelError(NearfieldError, ValueError):
     exit_code = 2
 
 
+class DamagedError(ModelError):
+    """A file whose bytes are not those that were written."""
+
+
 class DivergedError(NearfieldError):
     """The fields became infinite, not a number, or grew with every source off; `result` holds what was recorded."""
 

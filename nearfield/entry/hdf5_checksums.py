@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 import h5py
 
-from nearfield.entry.errors import ModelError
+from nearfield.entry.errors import DamagedError, ModelError
 from nearfield.entry.file_trial import refuse_unreadable
 
 MAGIC = b"NEARFIELD CRC-32"
@@ -135,9 +135,9 @@ def _verified(path: str, name: str, entry: tuple[int, int, int], state: State) -
             raise damaged(path, name)
 
 
-def damaged(path: str, where: str) -> ModelError:
+def damaged(path: str, where: str) -> DamagedError:
     """The refusal of a file whose bytes have changed."""
-    return ModelError(
+    return DamagedError(
         f"{path} is damaged at {where}: the bytes there are not those that were written (their checksum differs); "
         "bring back a copy of the file, or run its model again"
     )

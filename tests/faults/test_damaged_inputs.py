@@ -59,9 +59,9 @@ def test_damaged_files_are_refused_in_one_message_or_are_still_whole(kind, amoun
         content = damaged(whole, draw)
         path.unlink()
         path.write_bytes(content)
-        code, said = judged(arguments, capsys)
+        code, _ = judged(arguments, capsys)
         refused += code
-        assert code or kind.name != "result.h5" or content == whole or "is damaged at" in said  # the rest is shown
+        assert code or kind.name != "result.h5" or content == whole
     assert refused >= amount // 4
 
 
