@@ -57,7 +57,7 @@ def loads(
     try:
         return Simulation.model_validate(values)
     except ValidationError as error:
-        raise ModelError(readable(error, Simulation, values, where=name)) from None
+        raise ModelError(readable(error, Simulation, values, where=name, text=text)) from None
     except ModelError as error:
         raise ModelError(f"{name}: {error}") from None
     except RecursionError:

@@ -315,3 +315,13 @@ def test_a_finer_grid_has_smaller_cells_in_its_finer_boxes_too():
 def test_finer_boxes_with_swapped_corners_are_refused():
     with pytest.raises(nf.ModelError, match=r"lower y=0.002 m lies above upper y=0.001 m"):
         nf.FineCells((0, 2e-3, 0), (1e-3, 1e-3, 1e-3), 1e-4)
+
+
+@pytest.mark.parametrize("frequency", [8, "8 kHz"])
+def test_a_frequency_without_its_unit_is_refused_where_it_stands(frequency):
+    patch = nf.Structure(nf.Sheet((0, 0, 0), ("20 mm", "30 mm", 0)), "pec")
+    grid = nf.AutoGrid(20, frequency, padding="5 mm")
+    with pytest.raises(nf.ModelError, match=r"maximum_frequency is 8 k?Hz, .* for a model of 30 mm.*\"8 GHz\""):
+        nf.Simulation(grid, structures=[patch]).check()
+    within = nf.AutoGrid(20, 8, lower=(0, 0, 0), upper=(5e6, 5e6, 1e5), maximum_ratio=3)  # around the Earth
+    assert min(within.resolve(nf.Simulation(within)).cells) >= 1

@@ -2,6 +2,7 @@
 
 import base64
 import re
+import warnings
 from itertools import pairwise
 from pathlib import Path
 
@@ -268,3 +269,14 @@ def test_cuts_on_cartesian_axes_share_one_range_of_angles(result, ax):
     angles = [curve[:, 0] for curve in lines_of(ax)]
     assert len(angles) == 2 and all((np.diff(each) >= 0).all() for each in angles)
     assert all(-180 <= each[0] <= -170 and each[-1] == pytest.approx(180) for each in angles)
+
+
+def test_a_frequency_that_was_not_recorded_is_told(result):
+    recorded = result["cut"]["Ez"].frequency.values
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result["cut"].plot("Ez", at=float(recorded[0]) * 1.001)
+    with pytest.warns(
+        UserWarning, match=f"nothing was recorded at 77 GHz; shown is the nearest, .* of {recorded.size} from"
+    ):
+        result["cut"].plot("Ez", at="77 GHz")

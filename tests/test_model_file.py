@@ -82,6 +82,44 @@ def test_a_byte_order_mark_is_no_part_of_the_model(tmp_path):
     assert load(path) == loads(GRID)
 
 
+PATCHES = """# comment
+[grid]
+kind = "uniform"
+spacing = "1 mm"
+cells = [8, 8, 8]
+[media."fr4 core"]
+permittivity = %s
+[[structures]]
+name = "ground"
+medium = "fr4 core"
+shape = { kind = "box", lower = [0, 0, 0], upper = [1, 1, 1] }
+[[structures]] # the second
+name = "patch"
+medium = "pec"
+[structures.shape]
+kind = "box"
+lower = [0, 0, 0]
+upper = [1, %s]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [  # an entry that is missing: the line of the table that lacks it
+        (PATCHES % (4.4, "'[[structures]]'"), "structures[1].shape.upper ('patch', line 18): "),
+        (PATCHES % ("'x'", "1, 1"), "media.fr4 core.permittivity (line 7): "),
+        (PATCHES % (4.4, "1, 1") + "medum = 1", "structures[1].shape.medum ('patch', line 19): "),
+        (PATCHES % (4.4, "1, 1") + "[[structures]]\nmedium = 'pec'", "structures[2].shape (line 19): missing"),
+        ("title = '''\n[grid]\n'''\nsteps = 0\n" + PATCHES % (4.4, "1, 1"), "steps (line 4): "),
+        (PATCHES % (4.4, "1, 1") + "material = '= 2 * x'", "structures[1].shape.material (line 19): "),
+    ],
+)
+def test_a_refused_entry_is_named_with_its_line(text, place):
+    with pytest.raises(nf.ModelError) as caught:
+        loads(text)
+    assert place in str(caught.value)
+
+
 def test_files_of_samples_count_from_the_model_file(tmp_path):
     (tmp_path / "pulse.txt").write_text("0 0\n1e-9 1\n2e-9 0\n")
     path = tmp_path / "model.toml"
@@ -100,7 +138,10 @@ BOX = 'kind = "box", lower = [0, 0, 0], upper = [1, 1, 1]'
         ('gird = {kind = "uniform"}', ["gird", "did you mean grid?", "grid: missing"]),
         ("[grid]\nkind = 'unifrom'", ["grid", "unifrom", "did you mean uniform?", "auto"]),
         ("[grid]\nspacing = 1", ["grid", "kind", "uniform"]),
-        ("[grid]\nkind = 'uniform'\nspacing = '1 GHz'\ncells = [1, 2, 3]", ["grid.spacing: ", "unit of a frequency"]),
+        (
+            "[grid]\nkind = 'uniform'\nspacing = '1 GHz'\ncells = [1, 2, 3]",
+            ["grid.spacing (line 3): ", "unit of a frequency"],
+        ),
         ("[grid]\nkind = 'uniform'\nspacing = 1\ncells = [1, 2]", ["grid.cells", "three values", "given 2"]),
         (GRID + "structures = 5", ["structures", "given 5", "list"]),
         (STRUCTURE % (BOX, "'x', nmae = 'a'"), ["structures[0].nmae", "mean name?"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,12 +11,15 @@ import numpy as np
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import FREQUENCY, LENGTH, TIME, Quantity
+from nearfield.entry.wording import quantity
 from nearfield.records.records import HALF, Variables, labelled
 
 if TYPE_CHECKING:
     import xarray
     from matplotlib.animation import FuncAnimation
     from matplotlib.axes import Axes
+
+ANOTHER = 0.01  # part of a frequency by which the nearest that was recorded is another
 
 
 class FieldResult(Mapping):
@@ -114,10 +118,26 @@ class FieldResult(Mapping):
         return self.pictured() if part is None else {part: self[part]}
 
     def _place(self, at: Any) -> float | None:
-        """A frequency (Hz) or time (s) as typed."""
+        """A frequency (Hz) or time (s) as typed; warns where what was recorded nearest to it is another."""
         if at is None:
             return None
-        return Quantity(FREQUENCY if self[next(iter(self))].dims[0] == "frequency" else TIME).read(at)
+        along = self[next(iter(self))]
+        spectrum = along.dims[0] == "frequency"
+        asked = Quantity(FREQUENCY if spectrum else TIME).read(at)
+        recorded = along[along.dims[0]].values if along.dims[0] in along.coords else np.empty(0)
+        if recorded.size:
+            nearest = float(recorded[np.argmin(np.abs(recorded - asked))])
+            spacing = float(np.ptp(recorded)) / max(recorded.size - 1, 1)
+            if abs(nearest - asked) > (ANOTHER * asked if spectrum else 0.5 * spacing * (1 + 1e-9)):
+                ends = (recorded.min(), recorded.max())
+                given, taken, low, high = (
+                    quantity(float(x), "Hz" if spectrum else "s") for x in (asked, nearest, *ends)
+                )
+                warnings.warn(
+                    f"nothing was recorded at {given}; shown is the nearest, {taken}, of {recorded.size} from {low} to {high}",
+                    stacklevel=3,
+                )
+        return asked
 
     def __repr__(self) -> str:
         first = self[next(iter(self))]

@@ -10,17 +10,43 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from nearfield.entry.toml_lines import line_of
+
 MOST_LINES = 12
 Location = tuple[int | str, ...]
 
 
-def readable(error: ValidationError, model: type[Any], given: Any, where: str = "") -> str:
-    """The message for a failed validation of `model` with the input `given`; `where` opens it (a class or a file)."""
+def readable(error: ValidationError, model: type[Any], given: Any, where: str = "", text: str = "") -> str:
+    """The message for a failed validation of `model` with the input `given`; `where` opens it (a class or a file).
+
+    text: the model file that the input was read from, for numbers of lines.
+    """
     messages: dict[str, list[str]] = {}
+    aside: dict[str, str] = {}  # of each place: its entry's name and line
     for item in of_best_branches(error.errors(include_url=False), given):
-        messages.setdefault(place_of(item, given), []).append(explain(item, model))
-    lines = [f"{place}: {sentence(found)}" if place else sentence(found) for place, found in innermost(messages)]
+        way = way_of(item, given)
+        messages.setdefault(place := place_text(way), []).append(explain(item, model))
+        aside[place] = name_and_line(way, given, text)
+    lines = [
+        f"{place}{aside[place]}: {sentence(found)}" if place else sentence(found)
+        for place, found in innermost(messages)
+    ]
     return joined(where or model.__name__, lines)
+
+
+def name_and_line(way: Location, given: Any, text: str) -> str:
+    """` ('patch', line 31)`: how the nearest entry with a name on a way is called, and where the file has it."""
+    name = None
+    for part in way:
+        entry = (
+            given[part] if isinstance(given, (list, tuple)) else given.get(part) if isinstance(given, dict) else None
+        )
+        if isinstance(part, int) and isinstance(entry, dict) and isinstance(entry.get("name"), str):
+            name = shown(entry["name"])
+        given = entry
+    line = line_of(way, text) if text else None
+    found = [*([name] if name else []), *([f"line {line}"] if line else [])]
+    return f" ({', '.join(found)})" if found else ""
 
 
 def joined(where: str, lines: list[str]) -> str:
@@ -40,12 +66,12 @@ def are_entries(location: Iterable[int | str], given: Any) -> list[bool]:
     return found
 
 
-def place_of(item: Any, given: Any) -> str:
-    """`structures[0].shape.lower`: the entries of the input on the way, without the tags of unions."""
+def way_of(item: Any, given: Any) -> Location:
+    """The entries of the input on the way to an error, without the tags of unions."""
     shown_parts = are_entries(item["loc"], given)
     if item["type"] == "missing":
         shown_parts[-1] = True
-    return place_text([part for part, here in zip(item["loc"], shown_parts) if here])
+    return tuple(part for part, here in zip(item["loc"], shown_parts) if here)
 
 
 def place_text(parts: Iterable[int | str]) -> str:

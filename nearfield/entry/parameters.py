@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nearfield.entry.dimensions import NONE, Computed, Value, powers_of, unit_text
@@ -21,6 +21,7 @@ from nearfield.entry.expressions import (
 from nearfield.entry.messages import joined, place_text, shown, unknown
 from nearfield.entry.quantities import DIMENSIONS
 from nearfield.entry.settings import Setting
+from nearfield.entry.toml_lines import line_of
 
 TABLE = "parameters"
 LEAP = 100.0  # ratio of a value set without a unit to the file's own, above which the unit was forgotten
@@ -135,7 +136,7 @@ def resolved(values: dict[str, Any], text: str, where: str, settings: Mapping[st
             parameters.value(name)
         except ExpressionError as error:
             if not any(fault.endswith(f": {error}") for fault in faults):  # else it is that of a parameter it uses
-                faults.append(f"{TABLE}.{name}{line_of(table[name], text)}: {error}")
+                faults.append(f"{TABLE}.{name}{at_line((TABLE, name), text)}: {error}")
     if not (wrong or faults):
         for users in parameters.users.values():
             users.discard("")  # the loop above
@@ -168,12 +169,11 @@ def replace_all(inside: Any, way: tuple[int | str, ...], parameters: Parameters,
             try:
                 inside[part] = Computed.of(evaluate(value, parameters.value, parameters.table), value)
             except ExpressionError as error:
-                wrong.append(f"{place_text(here)}{line_of(value, text)}: {shown(value)}: {error}")
+                wrong.append(f"{place_text(here)}{at_line(here, text)}: {shown(value)}: {error}")
     return wrong
 
 
-def line_of(value: Any, text: str) -> str:
-    """` (line 12)` for a text that stands in the file once."""
-    if not isinstance(value, str) or text.count(value) != 1:
-        return ""
-    return f" (line {text.count(chr(10), 0, text.index(value)) + 1})"
+def at_line(place: Sequence[int | str], text: str) -> str:
+    """` (line 12)`, where the text shows the line of an entry."""
+    line = line_of(place, text)
+    return f" (line {line})" if line else ""

@@ -16,8 +16,10 @@ import numpy as np
 from nearfield.bodies.combined import Difference
 from nearfield.bodies.geometry import FilledShape
 from nearfield.bodies.shapes import Cylinder, Extruded, Wire
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
 from nearfield.entry.triples import Point, triple
+from nearfield.entry.wording import quantity
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.good_conductors import refuse_good_conductors
 from nearfield.grid.grading import ADVICE, graded_cells
@@ -27,6 +29,7 @@ from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.media.materials import Medium
 from nearfield.media.surface_media import is_metal
 
+SLOW = 1e5  # sizes of the model; a longer wavelength is a slip of units
 CELLS_ACROSS = 3  # at least, through a dielectric layer and over the width of a metal sheet
 FINEST = 50  # lines closer than the finest wanted cell over this are one
 BESIDE = 1e-3  # part of the finest cell beside an edge at which metal is looked for
@@ -73,9 +76,10 @@ def fitted_grid(auto: AutoGrid, simulation: Meshed | None) -> YeeGrid:
     finest = min([*(cell_in(auto, medium) for medium in media), *(min(box.cell) for box in auto.finer)])
     closest = auto.minimum_cell or finest / FINEST
     edges = thin_edges(auto, bodies, closest)
+    extents = [extent(auto, simulation, boundaries, background, axis) for axis in range(3)]
+    refuse_slow_waves(auto, drawn_size(auto, simulation))
     lines = []
-    for axis in range(3):
-        low, high = extent(auto, simulation, boundaries, background, axis)
+    for axis, (low, high) in enumerate(extents):
         wishes = Wishes([(WALL, low), (WALL, high)], sorted(edges[axis]), [(low, high, cell_in(auto, background))])
         for body in bodies:
             wish_structure(wishes, auto, body.shape, body.medium, axis, (low, high))
@@ -112,14 +116,49 @@ def corners_of(entry: Any) -> list[Point]:
     return [corner for corner in corners if corner is not None]
 
 
+def drawn_places(simulation: Meshed | None, axis: int) -> list[float]:
+    """Where all that is drawn begins and ends along an axis (m)."""
+    if simulation is None:
+        return []
+    places = [end[axis] for body in simulation._bodies for end in body.shape.bounds()]
+    for entry in (*entries(simulation), *simulation.monitors):
+        places += [corner[axis] for corner in corners_of(entry)]
+    return places
+
+
+def given_ends(auto: AutoGrid, axis: int) -> list[float | None]:
+    """`lower` and `upper` along an axis (m)."""
+    return [None if corner is None else corner[axis] for corner in (auto.lower, auto.upper)]
+
+
+def drawn_size(auto: AutoGrid, simulation: Meshed | None) -> float:
+    """The largest size of the model (m), without the space that waits for waves around it."""
+    sizes = []
+    for axis in range(3):
+        low, high = given_ends(auto, axis)
+        places = drawn_places(simulation, axis) or [0.0]
+        sizes.append((max(places) if high is None else high) - (min(places) if low is None else low))
+    return max(sizes)
+
+
+def refuse_slow_waves(auto: AutoGrid, size: float) -> None:
+    """Error: ModelError for a highest frequency whose wavelength is out of all proportion to the model.
+
+    Time steps are as short as cells: one period would take `SLOW` times the steps in which light crosses the model.
+    """
+    wavelength = VACUUM_SPEED / auto.maximum_frequency
+    if 0.0 < size * SLOW < wavelength:
+        raise ModelError(
+            f"AutoGrid: maximum_frequency is {quantity(auto.maximum_frequency, 'Hz')}, a wavelength of "
+            f"{quantity(wavelength, 'm')} for a model of {quantity(size, 'm')}; allowed: a wavelength up to "
+            f"{SLOW:,.0f} times the model's size, as every period takes that many crossings of it. A plain number is "
+            'hertz; write the unit, as "8 GHz"'
+        )
+
+
 def extent(auto: AutoGrid, simulation, boundaries: Boundaries, background: Medium, axis: int) -> tuple[float, float]:
     """The space inside the CPML along an axis (m)."""
-    places = []
-    if simulation:
-        places = [end[axis] for body in simulation._bodies for end in body.shape.bounds()]
-        for entry in (*entries(simulation), *simulation.monitors):
-            places += [corner[axis] for corner in corners_of(entry)]
-    given = [None if corner is None else corner[axis] for corner in (auto.lower, auto.upper)]
+    places, given = drawn_places(simulation, axis), given_ends(auto, axis)
     pad = auto.padding[axis] if auto.padding else 0.5 * background.wavelength(auto.maximum_frequency)
     found = []
     for side, value in enumerate(given):
