@@ -277,6 +277,6 @@ def test_a_frequency_that_was_not_recorded_is_told(result):
         warnings.simplefilter("error")
         result["cut"].plot("Ez", at=float(recorded[0]) * 1.001)
     with pytest.warns(
-        UserWarning, match=f"nothing was recorded at 77 GHz; shown is the nearest, .* of {recorded.size} from"
+        UserWarning, match=f"nothing was recorded at 77 GHz; shown is the nearest, .*; recorded: {recorded.size}, "
     ):
         result["cut"].plot("Ez", at="77 GHz")

@@ -134,7 +134,8 @@ class FieldResult(Mapping):
                     quantity(float(x), "Hz" if spectrum else "s") for x in (asked, nearest, *ends)
                 )
                 warnings.warn(
-                    f"nothing was recorded at {given}; shown is the nearest, {taken}, of {recorded.size} from {low} to {high}",
+                    f"nothing was recorded at {given}; shown is the nearest, {taken}; "
+                    f"recorded: {recorded.size}, {low} to {high}",
                     stacklevel=3,
                 )
         return asked

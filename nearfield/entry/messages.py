@@ -37,13 +37,10 @@ def readable(error: ValidationError, model: type[Any], given: Any, where: str = 
 def name_and_line(way: Location, given: Any, text: str) -> str:
     """` ('patch', line 31)`: how the nearest entry with a name on a way is called, and where the file has it."""
     name = None
-    for part in way:
-        entry = (
-            given[part] if isinstance(given, (list, tuple)) else given.get(part) if isinstance(given, dict) else None
-        )
-        if isinstance(part, int) and isinstance(entry, dict) and isinstance(entry.get("name"), str):
-            name = shown(entry["name"])
-        given = entry
+    for part, here in zip(way, are_entries(way, given)):
+        given = given[part] if here else None
+        if isinstance(part, int) and isinstance(given, dict) and isinstance(given.get("name"), str):
+            name = shown(given["name"])
     line = line_of(way, text) if text else None
     found = [*([name] if name else []), *([f"line {line}"] if line else [])]
     return f" ({', '.join(found)})" if found else ""
