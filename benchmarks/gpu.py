@@ -58,6 +58,7 @@ def main() -> int:
     for case in BITS:
         results["bits"].append(attempted(same_bits, *case, given.bit_cells) | dict(zip(BITS_OF, case)))
         print(f"bits, {' '.join(case)}: {said_of(results['bits'][-1])}", flush=True)
+        keep()
     for name, simulation in cases(given.cells, given.steps):
         row = {"case": name} | attempted(measured, name, simulation, given.steps)
         row |= beside(row, predicted.get(name, {}), results["copy_bytes_per_second"])
