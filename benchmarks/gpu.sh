@@ -8,10 +8,11 @@
 #
 # Taken is .venv/bin/python, or PYTHON_IN. Where there is neither, `scripts/setup_offline` makes .venv from the packages
 # of `python3` and from wheels in the folder WHEELS, without network. MOST_SECONDS (default 570) is for all of it; a
-# part that has no time left is left out, and said to be.
+# part that has no time left is left out, and said to be. RATES holds further options of benchmarks/gpu.py: a stand-in
+# for a card is done in minutes with CELLS 24, RATES="--steps 12 --bit-cells 24 --no-probe" and TESTS, one file of tests.
 #
-# Exit codes: 0 bits and tests are as they must be; 1 they are not, or a part failed; 2 no card can be used, or this
-# machine lacks something (the reason is printed).
+# Exit codes: 0 bits and tests are as they must be; 1 they are not, or a part failed or was cut short; 2 no card can be
+# used, or this machine lacks something (the reason is printed).
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 output=${1:-benchmarks/results}
@@ -23,7 +24,8 @@ export PYTHONUNBUFFERED=1 OPENBLAS_NUM_THREADS=1
 export NEARFIELD_DEVICE=${NEARFIELD_DEVICE-}  # the tests take the card, not the make-believe device
 
 part() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
-# within SECONDS COMMAND...: each part has its own limit, and the visit one for all. 124: the time was over.
+# within SECONDS COMMAND...: each part has its own limit, and the visit one for all; then the signal `stop` ends it.
+# 124: the time was over.
 within() {
     local limit=$1 left=$((most - SECONDS))
     shift
@@ -31,14 +33,21 @@ within() {
         echo "left out: the visit's $most s are over" >&2
         return 124
     fi
-    timeout --kill-after=10 "$((limit < left ? limit : left))" "$@"
+    timeout --signal="${stop:-TERM}" --kill-after=10 "$((limit < left ? limit : left))" "$@"
 }
-fail() { echo "FAILED: $1"; failed=1; }
+# fail WHAT: after a command that failed; one that ended for lack of time (124, 137) is said to be cut short.
+fail() {
+    case $? in
+        124 | 137) echo "CUT SHORT: $1" ;;
+        *) echo "FAILED: $1" ;;
+    esac
+    failed=1
+}
 
 python=${PYTHON_IN:-.venv/bin/python}
 if [ -z "${PYTHON_IN:-}" ] && ! "$python" -c 'from nearfield.machine.compiled import core; core()' 2> /dev/null; then
     part "nothing is built here: building"
-    scripts/setup_offline || exit 2
+    within "$most" scripts/setup_offline || exit 2
 fi
 nearfield=("$python" -m nearfield)
 
@@ -56,12 +65,15 @@ PYTHON
 within 60 "${nearfield[@]}" doctor --json > "$output/gpu_doctor.json" || fail "doctor"
 
 part "bits, products near 2^-126, rates"
-within 300 "$python" benchmarks/gpu.py --cells "$cells" --output "$output" || fail "bits or rates, see $output/gpu.json"
+read -r -a rates <<< "${RATES:-}"
+within 300 "$python" benchmarks/gpu.py --cells "$cells" --output "$output" "${rates[@]}" ||
+    fail "bits or rates, see $output/gpu.json"
 
 part "tests of the engine on the card"
 workers=()
 "$python" -c 'import xdist' 2> /dev/null && workers=(-n "${WORKERS:-8}")
-within 150 "$python" -m pytest -q "${workers[@]}" --maxfail=10 "${TESTS:-tests/engine}" -p no:cacheprovider \
+# interrupted, pytest still names what failed
+stop=INT within 150 "$python" -m pytest -q "${workers[@]}" --maxfail=10 "${TESTS:-tests/engine}" -p no:cacheprovider \
     -k "(cuda or any_cut or both_parts or beside_prisms or stay_out_of_the_pass) and not card and not make_believe" \
     > "$output/gpu_tests.txt" 2>&1 || fail "tests, see $output/gpu_tests.txt"
 tail -n 3 "$output/gpu_tests.txt"
@@ -104,7 +116,7 @@ if command -v ncu > /dev/null; then
             echo "ncu failed with $passes passes: its counters may be closed to users"
     done
     within 30 "$python" benchmarks/gpu_counters.py --cells $((cells / 2)) --output "$output" --tables "${tables[@]}" ||
-        tail -n 5 "${tables[@]}"
+        { echo "ncu counted no kernel"; tail -n 5 "${tables[@]}"; }
     rm -f "${tables[@]}"
 else
     echo "left out: ncu is not installed"
@@ -113,6 +125,7 @@ fi
 part "other codes on the same box"
 # the python that holds their libraries need not be the one that Nearfield runs on
 theirs=${PEER_PYTHON:-python3}
+: > "$output/peers.txt"
 peer() {
     local name=$1
     shift

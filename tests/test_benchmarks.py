@@ -114,6 +114,7 @@ def test_a_case_that_fails_is_kept_with_its_error_and_the_others_go_on(card, tmp
     rates = {row["case"]: row for row in json.loads((tmp_path / "gpu.json").read_text())["rates"]}
     failed = {name for name, row in rates.items() if "error" in row}
     assert "PEC 40^3 double" in failed and not failed & {"PEC 40^3", "PEC 32^3"} and len(rates) > len(failed) + 1
+    assert "bits: not all compared; failed: PEC 40^3 double" in done.stdout  # 12 cells hold no CPML
     assert "is too full" in rates["PEC 40^3 double"]["error"] and rates["PEC 40^3"]["mcells_per_second"] > 0
 
 
@@ -121,9 +122,9 @@ TOOLS = {  # in place of Python and of NVIDIA's tools, as the visit calls them
     "python": """case "$1" in
     -) cat > /dev/null; echo "a card" ;;
     -c) [[ $2 == *json.dump* ]] && exec "$REAL_PYTHON" "$@" ;;
-    -m) [[ $* == *pytest* ]] && echo "5 passed"; [[ $* == *doctor* ]] && echo "{}" ;;
-    *gpu_counters.py) echo "{}" > "$5/gpu_counters.json" ;;
-    *gpu.py) echo "{}" > "$5/gpu.json"; exit "${GPU_PY:-0}" ;;
+    -m) [[ $* == *pytest* ]] && { echo "5 passed"; sleep "${TESTS_TAKE:-0}"; }; [[ $* == *doctor* ]] && echo "{}" ;;
+    *gpu_counters.py) echo "{}" > "$5/gpu_counters.json"; exit "${COUNTERS_PY:-0}" ;;
+    *gpu.py) echo "{}" > "$5/gpu.json"; echo "${*:6}"; exit "${GPU_PY:-0}" ;;
     *card_box.py) [[ $* == *cupy* ]] && { echo "cupy is not installed" >&2; exit 2; }; echo '{"code": "torch"}' ;;
 esac
 exit 0""",
@@ -171,6 +172,22 @@ def test_a_whole_visit_leaves_at_most_eight_files_and_says_what_it_left_out(visi
 def test_a_part_of_a_visit_that_fails_fails_it_and_the_others_go_on(visit):
     out, done = visit(GPU_PY="1")
     assert done.returncode == 1 and "FAILED: bits or rates" in done.stdout and (out / "gpu_peers.json").exists()
+
+
+def test_options_of_rates_are_handed_on(visit):
+    _, done = visit(RATES="--steps 12 --no-probe")
+    assert done.returncode == 0 and "\n--steps 12 --no-probe\n" in done.stdout
+
+
+def test_a_profiler_that_counts_nothing_is_said_to_and_the_visit_goes_on(visit):
+    _, done = visit(COUNTERS_PY="1")
+    assert done.returncode == 0 and "ncu counted no kernel" in done.stdout and "ncu_0.5.csv" in done.stdout
+
+
+def test_a_part_that_its_time_ends_is_said_to_be_cut_short_with_what_it_found(visit):
+    _, done = visit(MOST_SECONDS="10", TESTS_TAKE="60")
+    assert done.returncode == 1 and "5 passed" in done.stdout
+    assert "CUT SHORT: tests" in done.stdout and "FAILED" not in done.stdout
 
 
 def test_parts_that_have_no_time_left_are_left_out(visit):
