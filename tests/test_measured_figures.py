@@ -315,27 +315,6 @@ def test_the_table_of_predicted_clusters_has_the_predicted_rows():
     assert len(table) == 29
 
 
-def test_the_tables_of_the_measured_overlap_are_what_its_result_writes(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    import overlap_page
-
-    before, found = (ROOT / CLUSTER).read_text(encoding="utf-8"), stored("overlap.json")
-    assert overlap_page.with_tables(before, found) == before
-    changed = found | {"fig5": found["fig5"][:1]}
-    assert overlap_page.with_tables(before, changed).count(" / ") == before.count(" / ") - 4 * (len(found["fig5"]) - 1)
-
-
-def test_the_tables_of_two_nodes_are_what_their_result_writes(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    import two_nodes_page
-
-    before, found = (ROOT / "docs/stream.md").read_text(encoding="utf-8"), stored("two_nodes.json")
-    assert two_nodes_page.with_tables(before, found) == before
-    assert two_nodes_page.with_tables(before, found | {"rings": found["rings"][:1]}) != before
-    assert all(row["verified"] for row in found["rings"])
-    assert found["checksums_agree"]
-
-
 PREDICTED_OF_CARDS = [  # cases of gpu_predictions.json, as docs/gpu.md has them one after the other
     *(f"PEC 512^3{how}" for how in ("", " one pass", " two steps a pass")),
     *(f"CPML 512^3{how}" for how in ("", " one pass")),
