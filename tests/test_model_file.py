@@ -111,6 +111,10 @@ upper = [1, %s]
         (PATCHES % (4.4, "1, 1") + "medum = 1", "structures[1].shape.medum ('patch', line 19): "),
         (PATCHES % (4.4, "1, 1") + "[[structures]]\nmedium = 'pec'", "structures[2].shape (line 19): missing"),
         ("title = '''\n[grid]\n'''\nsteps = 0\n" + PATCHES % (4.4, "1, 1"), "steps (line 4): "),
+        (
+            "[grid]\nkind = 'lines'\nx = [\n[ ],\n[0, 1]\n]\ny = [\n['a']\n]\nz = 5",
+            "grid.z (line 10): ",
+        ),
         (PATCHES % (4.4, "1, 1") + "material = '= 2 * x'", "structures[1].shape.material (line 19): "),
     ],
 )

@@ -6,7 +6,8 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
-HEADING = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?")
+# of tables that models have; rows of an array over several lines, `[0, 1]` or `["a"]`, are none
+HEADING = re.compile(r"\s*(\[\[?)\s*([A-Za-z_][^\[\],=]*?)\s*\]\]?\s*(?:#.*)?")
 NAMES = re.compile(r'"([^"]*)"|\'([^\']*)\'|([^.\s]+)')
 Way = tuple[int | str, ...]
 
