@@ -76,8 +76,9 @@ def fitted_grid(auto: AutoGrid, simulation: Meshed | None) -> YeeGrid:
     finest = min([*(cell_in(auto, medium) for medium in media), *(min(box.cell) for box in auto.finer)])
     closest = auto.minimum_cell or finest / FINEST
     edges = thin_edges(auto, bodies, closest)
-    extents = [extent(auto, simulation, boundaries, background, axis) for axis in range(3)]
-    refuse_slow_waves(auto, drawn_size(auto, simulation))
+    places = [drawn_places(simulation, axis) for axis in range(3)]
+    extents = [extent(auto, places[axis], boundaries, background, axis) for axis in range(3)]
+    refuse_slow_waves(auto, drawn_size(auto, places))
     lines = []
     for axis, (low, high) in enumerate(extents):
         wishes = Wishes([(WALL, low), (WALL, high)], sorted(edges[axis]), [(low, high, cell_in(auto, background))])
@@ -131,13 +132,12 @@ def given_ends(auto: AutoGrid, axis: int) -> list[float | None]:
     return [None if corner is None else corner[axis] for corner in (auto.lower, auto.upper)]
 
 
-def drawn_size(auto: AutoGrid, simulation: Meshed | None) -> float:
+def drawn_size(auto: AutoGrid, places: Sequence[Sequence[float]]) -> float:
     """The largest size of the model (m), without the space that waits for waves around it."""
     sizes = []
-    for axis in range(3):
+    for axis, drawn in enumerate(places):
         low, high = given_ends(auto, axis)
-        places = drawn_places(simulation, axis) or [0.0]
-        sizes.append((max(places) if high is None else high) - (min(places) if low is None else low))
+        sizes.append((max(drawn) if high is None else high) - (min(drawn) if low is None else low))
     return max(sizes)
 
 
@@ -156,9 +156,11 @@ def refuse_slow_waves(auto: AutoGrid, size: float) -> None:
         )
 
 
-def extent(auto: AutoGrid, simulation, boundaries: Boundaries, background: Medium, axis: int) -> tuple[float, float]:
-    """The space inside the CPML along an axis (m)."""
-    places, given = drawn_places(simulation, axis), given_ends(auto, axis)
+def extent(
+    auto: AutoGrid, places: Sequence[float], boundaries: Boundaries, background: Medium, axis: int
+) -> tuple[float, float]:
+    """The space inside the CPML along an axis (m), where all that is drawn has its ends at these places."""
+    given = given_ends(auto, axis)
     pad = auto.padding[axis] if auto.padding else 0.5 * background.wavelength(auto.maximum_frequency)
     found = []
     for side, value in enumerate(given):
