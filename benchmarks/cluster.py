@@ -15,7 +15,6 @@ import json
 import math
 import os
 import statistics
-import subprocess
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
@@ -24,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from machine import ROOT, commit
+from machine import ROOT, commit, said_on_hosts
 from paired import parser, write
 
 from nearfield.entry.errors import ModelError
@@ -37,7 +36,6 @@ from nearfield.pictures.style import COLOURS, INK, blank, headline, png_bytes, s
 from nearfield.predict.prediction import even, job_of_plan, predict
 from nearfield.predict.step_time import Cluster, Exchange, place
 
-CLUSTER = ROOT / "scripts" / "make_believe_cluster"
 NEARFIELD = [sys.executable, "-m", "nearfield", "bench", "box", "--threads", "1", "--json"]
 DEPTH = 8
 KINDS = {
@@ -49,18 +47,10 @@ KINDS = {
 LEAST_STEPS = 4 * DEPTH
 
 
-def on_cluster(hosts: int, rate: str, command: list[str]) -> str:
-    """What a command on a fresh cluster printed."""
-    done = subprocess.run([CLUSTER, str(hosts), rate, *command], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise ModelError(f"`{' '.join(command)}` on {hosts} hosts failed: {done.stderr.strip()}")
-    return done.stdout
-
-
 def link_between(rate: str) -> dict[str, float]:
     """Latency (s) of short messages and bandwidths (B/s) of long ones, one way and each way at once."""
     line = [str(launcher()), "-n", "2", sys.executable, "-m", "nearfield.measure.probe_messages", "--quick"]
-    (pair,) = json.loads(on_cluster(2, rate, line))["pairs"]
+    (pair,) = json.loads(said_on_hosts(2, rate, line))["pairs"]
     rows, last = pair["sizes"], pair["sizes"][-1]
     found = fit([row["bytes"] for row in rows], [row["latency"]["min"] for row in rows])
     return {
@@ -76,7 +66,7 @@ def alone(hosts: int, cells: int, steps: int, rate: str) -> tuple[float, str]:
     run = " ".join([*NEARFIELD, "--cells", str(cells), "--steps", str(steps)])
     start = " ".join(f'"$CLUSTER_RSH" host{n} {run} & all="$all $!";' for n in range(1, hosts + 1))
     script = f"{start} for one in $all; do wait $one || exit 1; done"
-    found = [json.loads(line) for line in on_cluster(hosts, rate, ["bash", "-c", script]).splitlines()]
+    found = [json.loads(line) for line in said_on_hosts(hosts, rate, ["bash", "-c", script]).splitlines()]
     return statistics.mean(each["mcells_per_second"] for each in found), found[0]["checksum"]
 
 
@@ -84,7 +74,7 @@ def together(hosts: int, cells: int, steps: int, kind: str, rate: str) -> dict[s
     """What `bench box` said on all hosts together."""
     overlap, exchange = KINDS[kind]
     spread = ["--ranks", str(hosts), "--halo-depth", str(exchange.depth), "--overlap", overlap]
-    return json.loads(on_cluster(hosts, rate, [*NEARFIELD, "--cells", str(cells), "--steps", str(steps), *spread]))
+    return json.loads(said_on_hosts(hosts, rate, [*NEARFIELD, "--cells", str(cells), "--steps", str(steps), *spread]))
 
 
 def compare(hosts: int, cells: int, given: Namespace, link: dict[str, float]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from emulated_hosts_page import main as write_page
-from machine import ROOT
+from machine import ROOT, on_hosts
 from paired import RESULTS, parser, write
 
 HOSTS = ("host1", "host2")
@@ -43,7 +43,7 @@ def answers(named: dict[str, str], folder: Path) -> dict[str, Any] | None:
     (folder / "fields").mkdir()
     nearfield = shlex.join([sys.executable, "-m", "nearfield"])
     script = " && ".join(f"echo {name} >&2 && {nearfield} {line} > {name}.json" for name, line in named.items())
-    cluster = [ROOT / "scripts" / "make_believe_cluster", str(len(HOSTS)), "1gbit", "bash", "-c"]
+    cluster = [*on_hosts(len(HOSTS), "1gbit"), "bash", "-c"]
     own = os.environ | {"XDG_CACHE_HOME": str(folder / "profiles")}
     done = subprocess.run([*cluster, f"cd {shlex.quote(str(folder))} && {script}"], env=own, check=False)
     if done.returncode:

@@ -26,7 +26,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from machine import ROOT
+from machine import on_hosts
 from marked_ranks import MARK, MODEL, processes, ranks, waited
 from paired import parser, write
 
@@ -37,7 +37,6 @@ from nearfield.machine.transport import ALONE
 from nearfield.parallel.launch import WANTED_MPI, launcher
 from nearfield.run.checkpoint.folder import newest
 
-CLUSTER = ROOT / "scripts" / "make_believe_cluster"
 SHARED = Path("/dev/shm")
 KINDS = ("killed", "stopped", "cut off")
 
@@ -142,7 +141,7 @@ def inside(given: Namespace) -> None:
 def command(given: Namespace) -> list[str]:
     """What makes the trials: this script, on the head of an emulated cluster unless there is one host."""
     own = [sys.executable, __file__, *sys.argv[1:], "--inside"]
-    return own if given.one_host else [str(CLUSTER), str(given.hosts), "1gbit", *own]
+    return own if given.one_host else [*on_hosts(given.hosts, "1gbit"), *own]
 
 
 def arguments() -> Namespace:

@@ -6,14 +6,28 @@ import contextlib
 import os
 import platform
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from nearfield.entry.errors import ModelError
 from nearfield.machine.topology import topology
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def on_hosts(hosts: int, rate: str) -> list[str]:
+    """The head of a command that runs on so many emulated hosts behind links of a rate such as "1gbit"; as root."""
+    return [str(ROOT / "scripts" / "make_believe_cluster"), str(hosts), rate]
+
+
+def said_on_hosts(hosts: int, rate: str, command: Sequence[str]) -> str:
+    """What a command on fresh emulated hosts printed. Error: `ModelError`, it failed."""
+    done = subprocess.run([*on_hosts(hosts, rate), *command], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ModelError(f"`{' '.join(command)}` on {hosts} emulated hosts failed: {done.stderr.strip()}")
+    return done.stdout
 
 
 def processor() -> str:

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from machine import ROOT
+from machine import ROOT, said_on_hosts
 from overlap_page import METHODS
 from overlap_page import main as write_page
 from paired import RESULTS, parser, write
@@ -33,7 +32,6 @@ from nearfield.pictures import style
 from nearfield.predict.overlap import COMPONENTS, TRANSFERS, OverlapNode, load_node
 from nearfield.report.overlap_plots import LABELS, overlap_over_nodes, overlap_over_ratio
 
-CLUSTER = ROOT / "scripts" / "make_believe_cluster"
 RANK = Path(__file__).with_name("overlap_rank.py")
 MODELLED = {"split": "split", "host-buffer": "host_buffer", "none": "none", "blocking": "blocking_ring"}
 LAYERS = 4  # points of the host buffers over those of a plane: a face's layer and the one beside it, at two faces
@@ -44,10 +42,7 @@ Row = dict[str, Any]
 def on_ring(hosts: int, rate: str, **wanted: Any) -> list[Row]:
     """What rank 0 of a ring on a fresh cluster printed."""
     rank = [str(launcher()), "-n", str(hosts), sys.executable, str(RANK), json.dumps(wanted)]
-    done = subprocess.run([str(CLUSTER), str(hosts), rate, *rank], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise ModelError(f"a ring of {hosts} hosts failed: {done.stderr.strip()}")
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [json.loads(line) for line in said_on_hosts(hosts, rate, rank).splitlines()]
 
 
 def node_with(messages: float) -> OverlapNode:

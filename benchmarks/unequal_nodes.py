@@ -20,7 +20,7 @@ from argparse import Namespace
 from functools import partial
 from typing import Any
 
-from machine import ROOT, favoured
+from machine import favoured, on_hosts
 from overlap_rank import WARM_UP, modelled, ring
 from paired import parser, write
 
@@ -38,7 +38,6 @@ from nearfield.predict.modelled_device import ModelledDevice
 from nearfield.predict.overlap import OverlapNode, load_node
 from nearfield.predict.prediction import even
 
-CLUSTER = ROOT / "scripts" / "make_believe_cluster"
 CLOCK = "clock"  # the engine of each rank, by the name under which it is timed
 
 
@@ -105,7 +104,7 @@ def main() -> int:
     if given.inside:
         inside(given)
         return 0
-    line = [str(CLUSTER), "2", "1gbit", str(launcher()), "-n", "2", sys.executable, __file__, *sys.argv[1:], "--inside"]
+    line = [*on_hosts(2, "1gbit"), str(launcher()), "-n", "2", sys.executable, __file__, *sys.argv[1:], "--inside"]
     done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         return done.returncode
