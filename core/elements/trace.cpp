@@ -4,6 +4,7 @@
 #include <atomic>
 #include <limits>
 
+#include "elements/bricks.hpp"
 #include "elements/tracer.hpp"
 #include "schedule/replicas.hpp"
 
@@ -102,18 +103,19 @@ Numbers<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes
         std::copy(labels.data() + first, labels.data() + last, found.data() + first);
         if (effort.all) std::fill(wanted.data() + first, wanted.data() + last, asked);
     });
+    const Bricks bricks(lattice, effort.chunk, team.first, team.last);
     std::atomic<long> lines{0}, lost{0};
     for (bool more = true; more;) {
-        std::vector<std::vector<long>> changed(std::size_t((team.last - team.first) / effort.chunk + 1));
-        team.in_chunks(effort.chunk, [&](long first, long last) {
+        std::vector<std::vector<long>> changed(bricks.size());
+        in_chunks(bricks.size(), 1, team.threads, [&](long brick, long) {
             const Task<T> task{lattice, axes, field, sign, labels.data(), near_extrema.here(), near_thresholds.here()};
             const Tracer<T> tracer(task);
             std::vector<long> points;
-            for (long p = first; p < last; ++p) {
-                if (wanted[p] != asked) continue;
+            bricks.each(brick, [&](long p) {
+                if (wanted[p] != asked) return;
                 wanted[p] = done;
                 points.push_back(p);
-            }
+            });
             const long own = long(points.size());
             std::vector<Label> ends(points.size());
             tracer.follow(points.data(), own, ends.data());
@@ -123,7 +125,7 @@ Numbers<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes
                 if (ends[m] == unknown || ends[m] == labels[points[m]]) continue;
                 found[points[m]] = ends[m];
                 if (effort.all) continue;  // no point is left to be asked
-                changed[(first - team.first) / effort.chunk].push_back(points[m]);
+                changed[brick].push_back(points[m]);
             }
         });
         if (effort.all) break;

@@ -24,6 +24,7 @@ from nearfield.metal.rim_field import (
 )
 from nearfield.metal.rim_points import rim_points
 from nearfield.metal.sample_numbers import SampleNumbers
+from nearfield.metal.sheet_vertices import vertex_edges
 
 CLOSED = 1e-6  # part of an edge; edges that are open by less are metal
 ALONG = 0.05  # cosine of the angle to a slanting rim's normal below which a sample begins to count as along it
@@ -47,7 +48,8 @@ class RimPlane:
         self.metal: np.ndarray = np.empty(0, dtype=np.int64)
         self.cut: np.ndarray = np.empty(0, dtype=np.int64)
         self.open: np.ndarray = np.empty(0, dtype=np.int64)
-        self.parts: tuple[list[Factors], list[Factors]] = list(self._edges()), list(self._faces())
+        corners = vertex_edges(flat, samples, self._along, node, height)
+        self.parts: tuple[list[Factors], list[Factors]] = [*self._edges(), *corners], self._faces_beside(corners)
         self.slanting: tuple[list[Factors], list[Factors]] = list(self._slanting_edges()), list(self._slanting_faces())
 
     def _levels(self, grid, node: int) -> None:
@@ -169,6 +171,12 @@ class RimPlane:
                 value = face_across(view, n, low, high)
                 share = view.normal[n] ** 2 * view.upright
                 yield self._factors(3 + component, view, which, level, 0.5 * (low + high), value, share)
+
+    def _faces_beside(self, corners: Sequence[Factors]) -> list[Factors]:
+        """The faces, of which those with an edge about a corner take no more than their edges."""
+        about = [self._samples.faces_about(part.number).ravel() for part in corners]
+        beside = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *about]))
+        return [part._replace(share=part.share * ~np.isin(part.number, beside)) for part in self._faces()]
 
 
 def _across(view: RimView, n: int) -> np.ndarray:

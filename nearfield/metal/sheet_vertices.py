@@ -1,0 +1,125 @@
+"""Free right-angled corners of flat metal, and the factors of the edges about them (docs/method.md, Rims of sheets)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+
+from nearfield.grid.yee import YeeGrid
+from nearfield.metal.half_lattice import HalfLattice
+from nearfield.metal.outlines import BESIDE, FlatMetal, past_ends, sides_of
+from nearfield.metal.patches import next_axes
+from nearfield.metal.rim_factors import Factors
+from nearfield.metal.rim_field import REACH
+from nearfield.metal.rim_points import UPRIGHT
+from nearfield.metal.sample_numbers import SampleNumbers
+from nearfield.metal.vertex_field import edge_factors
+
+WITHIN = 0.8  # cells of metal and of space at least, along both axes
+BOX = 3  # nodes on each side of a corner that are looked at
+SAME = 12  # digits of places (cells) that make two corners the same
+KEPT = 4096  # corners whose factors are remembered
+
+
+def vertex_edges(
+    flat: FlatMetal, samples: SampleNumbers, lattices: Sequence[HalfLattice], node: int, height: float
+) -> list[Factors]:
+    """Factors of the edges about the corners of the flat metal of one plane, nearer than all rims. They count in full.
+
+    Along outlines along the axes alone, where metal fills a quarter of the plane and nothing else touches it.
+    """
+    axes = (*next_axes(flat.normal), flat.normal)
+    found = []
+    for place, signs in _vertices(flat, lattices, height):
+        at = (*place, float(samples.grid.lines[flat.normal][node]))
+        about = [_about(samples.grid, axis, q, sign) for axis, q, sign in zip(axes, at, (*signs, 1.0))]
+        if any(nodes is None for nodes in about):
+            continue
+        numbers, lines = zip(*(nodes for nodes in about if nodes is not None))
+        found += list(_edges(samples, axes, numbers, lines))
+    return found
+
+
+def _vertices(
+    flat: FlatMetal, lattices: Sequence[HalfLattice], height: float
+) -> Iterator[tuple[np.ndarray, tuple[float, float]]]:
+    """(place (m), signs of the directions along both axes that lead away from metal) of corners."""
+    quarters = np.array(list(product((-1.0, 1.0), repeat=2)))
+    ends = [lattice.end for lattice in lattices]
+    for place in _upright_corners(flat):
+        cells = [lattice.cell[np.argmin(np.abs(lattice.place - q))] for lattice, q in zip(lattices, place)]
+        close = place + BESIDE * flat.shortest * quarters
+        metal = flat.holds(close)
+        if metal.sum() != 1 or past_ends(close, ends, flat.margin).any():
+            continue
+        same = (flat.holds(place + WITHIN * np.array(cells) * quarters) == metal).all()
+        if same and not flat.touches_others(place[None], height).any():
+            away = -quarters[np.argmax(metal)]
+            yield place, (float(away[0]), float(away[1]))
+
+
+def _upright_corners(flat: FlatMetal) -> np.ndarray:
+    """Corners (n, 2) of outlines, each once, that only sides along the axes meet."""
+    ends: list[np.ndarray] = [np.empty((0, 2))]
+    slanting: list[np.ndarray] = [np.empty((0, 2))]
+    for number in flat.inside:
+        start, end = sides_of(flat.bodies[number].shape, flat.normal) or (ends[0], ends[0])
+        way = np.abs(end - start)
+        slants = way.min(axis=1) > UPRIGHT * np.hypot(*way.T)
+        ends += [start, end]
+        slanting += [start[slants], end[slants]]
+    corners = np.unique(np.concatenate(ends), axis=0)
+    bad = {tuple(place) for place in np.concatenate(slanting)}
+    return np.array([place for place in corners if tuple(place) not in bad]).reshape(-1, 2)
+
+
+def _about(grid: YeeGrid, axis: int, place: float, sign: float) -> tuple[np.ndarray, np.ndarray] | None:
+    """Numbers and places (m) of the nodes about a corner, from it along `sign`; None where the grid ends beside it."""
+    line, count = grid.lines[axis], grid.cells[axis]
+    nearest = int(np.argmin(np.abs(line - place)))
+    number = np.arange(nearest - BOX, nearest + BOX + 1)
+    if grid.closed(axis):
+        if count < number.size:
+            return None
+        places = line[number % count] + number // count * (line[-1] - line[0])
+    else:
+        number = number[(number >= 0) & (number <= count)]
+        places = line[number]
+    places = sign * (places - place)
+    if sign < 0.0:
+        number, places = number[::-1], places[::-1]
+    cell = np.diff(places).max()
+    places[np.abs(places) < 1e-9 * cell] = 0.0
+    inner = places[1:-1]
+    return (number, places) if (inner > 0.0).any() and (inner <= 0.0).any() else None
+
+
+def _edges(
+    samples: SampleNumbers, axes: Sequence[int], numbers: Sequence[np.ndarray], lines: Sequence[np.ndarray]
+) -> Iterator[Factors]:
+    """Factors of the edges within reach of a corner, component by component."""
+    cells = [float(np.diff(line)[np.argmax(line > 0.0) - 1]) for line in lines]
+    unit = max(cells)
+    factors = _factors(*(tuple(np.round(line / unit, SAME).tolist()) for line in lines))
+    for along, (axis, value) in enumerate(zip(axes, factors)):
+        places, nodes = [], []
+        for a, (line, number) in enumerate(zip(lines, numbers)):
+            places.append(0.5 * (line[1:] + line[:-1]) if a == along else line[1:-1])
+            nodes.append(np.minimum(number[1:], number[:-1]) if a == along else number[1:-1])
+        at, index = np.meshgrid(*places, indexing="ij"), np.meshgrid(*nodes, indexing="ij")
+        near = np.sqrt(sum((q / cell) ** 2 for q, cell in zip(at, cells))) < REACH
+        near &= np.isfinite(value)
+        which = np.empty((int(near.sum()), 3), dtype=np.int64)
+        for a, part in zip(axes, index):
+            which[:, a] = part[near]
+        distance = np.sqrt(sum(q[near] ** 2 for q in at)) - 2.0 * REACH * unit
+        whole = np.ones(distance.size)
+        yield Factors(samples.number(axis, which), distance, value[near], whole, 0.0 * whole)
+
+
+@lru_cache(KEPT)
+def _factors(*lines: tuple[float, ...]) -> list[np.ndarray]:
+    return edge_factors([np.array(line) for line in lines])
