@@ -18,7 +18,7 @@ Method method_of(const std::string& name);
 struct Options {
     Method method = Method::hybrid;
     double persistence = 0;  // extrema of less than this are left out
-    long chunk = 1024;       // points of a block of lines, whose ends a thread keeps until it has all of them
+    long chunk = 4096;       // points of a brick of lines, whose ends a thread keeps until it has all of them
 };
 
 struct Analysis {

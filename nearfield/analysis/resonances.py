@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ SAMPLES = 300  # samples of a reduced signal: its singular value decomposition t
 FEWEST = 32  # samples of a signal
 SIGNIFICANT = 5.0  # errors; a smaller amplitude is noise
 STEADY = 1e-4  # relative growth from the first sample to the last that rounding in a run may cause
+ALIKE = 0.5  # rad over the signal: exponentials nearer than this may be one
 OFF = 1e-9  # value relative to its peak below which a source has ended
 Modes = list[tuple[float, float, Exponentials]]  # of each part of a band, with the part's borders (Hz)
 
@@ -41,7 +43,8 @@ def resonances(
     `time_step` (s), or a `Result` (or one of its excitations) together with the name of a `probe`: used from when its
     source has ended. band: lowest and highest frequency (Hz, or text as "2 GHz"). start, end: times (s) between which
     it is used. Modes of a Q below `smallest_q` are left out, amplitudes below five of their errors, and modes that grow
-    by more than 1e-4 over the signal.
+    by more than 1e-4 over the signal. Modes that it is too short to tell apart come as one, with what their sum departs
+    from it as error.
 
     Returns a Dataset over `mode`, by frequency: `frequency` (Hz), `decay_rate` (1/s), `quality_factor` pi f/decay_rate,
     complex `amplitude` (the signal's unit), and `..._error` of each, one standard deviation. Where the decay is below
@@ -65,8 +68,8 @@ def resonances(
             f"band: given {low:.6g} to {high:.6g} Hz; a signal sampled every {step:.6g} s holds frequencies up to "
             f"{0.5 / step:.6g} Hz, the lower one first"
         )
-    parts = modes_in(values, step, low, high)
-    rows = distinct(parts, (low, high), smallest_q, STEADY / (values.size * step))
+    parts, length = modes_in(values, step, low, high), values.size * step
+    rows = distinct(parts, (low, high), smallest_q, length)
     return mode_table(rows, 2.0 if real else 1.0, unit, origin)
 
 
@@ -138,26 +141,59 @@ def modes_in(values: np.ndarray, step: float, low: float, high: float) -> Modes:
     return [(a, b, exponentials_in(values, step, 0.5 * (a + b), width)) for a, b in pairwise(edges)]
 
 
-def rows_of(part: Exponentials, first: float, last: float, smallest_q: float, steady: float) -> list[tuple]:
+def rows_of(part: Exponentials, first: float, last: float, smallest_q: float, length: float) -> list[tuple]:
     """The modes between two frequencies that differ from noise: frequency, decay, amplitude, errors.
 
-    steady: growth (1/s) that is attributed to rounding.
+    `length` of the signal (s). Growth by less than `STEADY` over it is attributed to rounding.
     """
+    good = _sound(part, first, last, smallest_q, length)
+    part, good = _together(part, good, lambda found: _sound(found, first, last, smallest_q, length), length)
     frequency, decay = part.rate.imag / (2 * np.pi), -part.rate.real
-    margin = SIGNIFICANT * part.rate_error / (2 * np.pi)
-    inside = (frequency >= first - margin) & (frequency <= last + margin)
-    genuine = np.abs(part.amplitude) > SIGNIFICANT * part.amplitude_error
-    grows = decay < -np.maximum(SIGNIFICANT * part.rate_error, steady)
-    ringing = ~grows & (np.abs(part.rate.imag) > 2 * smallest_q * decay)
-    resolved = part.rate_error < 0.05 * np.abs(part.rate.imag)
-    good = inside & genuine & ringing & resolved
     columns = (frequency, decay, part.amplitude, part.rate_error, part.amplitude_error)
     return list(zip(*(column[good] for column in columns)))
 
 
-def distinct(parts: Modes, band: tuple[float, float], smallest_q: float, steady: float) -> list[tuple]:
+def _sound(part: Exponentials, first: float, last: float, smallest_q: float, length: float) -> np.ndarray:
+    """Which exponentials are modes between two frequencies."""
+    frequency, decay = part.rate.imag / (2 * np.pi), -part.rate.real
+    margin = SIGNIFICANT * part.rate_error / (2 * np.pi)
+    inside = (frequency >= first - margin) & (frequency <= last + margin)
+    genuine = np.abs(part.amplitude) > SIGNIFICANT * part.amplitude_error
+    grows = decay < -np.maximum(SIGNIFICANT * part.rate_error, STEADY / length)
+    ringing = ~grows & (np.abs(part.rate.imag) > 2 * smallest_q * decay)
+    resolved = part.rate_error < 0.05 * np.abs(part.rate.imag)
+    return inside & genuine & ringing & resolved
+
+
+def _together(
+    part: Exponentials, good: np.ndarray, sound: Callable[[Exponentials], np.ndarray], length: float
+) -> tuple[Exponentials, np.ndarray]:
+    """Exponentials that the signal is too short to tell apart, of which some are no modes by themselves, as one.
+
+    Two modes of nearly one frequency, as of a square, come out as two that beat and grow. In the middle of the signal,
+    the one has the sum's value and slope; what the sum departs from it towards the ends counts as errors.
+    """
+    middle, columns = 0.5 * length, [np.array(column) for column in vars(part).values()]
+    for k in np.argsort(-np.abs(part.amplitude)):
+        near = (np.abs(part.rate - part.rate[k]) * length < ALIKE) & (columns[1] != 0.0)
+        if near.sum() < 2 or good[near].all() or not near[k]:
+            continue
+        weight = part.amplitude[near] * np.exp(part.rate[near] * middle)
+        whole = weight.sum()
+        rate = (weight * part.rate[near]).sum() / whole
+        bend = abs((weight * (part.rate[near] - rate) ** 2).sum() / whole)
+        amplitude, departure = whole * np.exp(-rate * middle), 0.5 * bend * middle**2
+        one = Exponentials(*(np.array([each]) for each in (rate, amplitude, bend * middle, abs(amplitude) * departure)))
+        if departure < ALIKE and sound(one)[0]:
+            for column, value in zip(columns, vars(one).values()):
+                column[near], column[k] = 0.0, value[0]
+            good = (good & ~near) | (np.arange(good.size) == k)
+    return Exponentials(*columns), good
+
+
+def distinct(parts: Modes, band: tuple[float, float], smallest_q: float, length: float) -> list[tuple]:
     """The modes of all parts by frequency; of a mode on a border, which two parts have, the one with less error."""
-    every = [row for a, b, part in parts for row in rows_of(part, a, b, smallest_q, steady)]
+    every = [row for a, b, part in parts for row in rows_of(part, a, b, smallest_q, length)]
     rows: list[tuple] = []
     for row in sorted(every, key=lambda row: row[0]):
         if rows and abs(row[0] - rows[-1][0]) < (row[3] + rows[-1][3]):

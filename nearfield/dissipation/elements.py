@@ -27,7 +27,7 @@ from nearfield.machine.compiled import core
 from nearfield.machine.hardware import this_machine
 
 METHODS = ("discrete", "trace", "hybrid")
-CHUNK = 1024  # points of a block of lines, whose ends a thread keeps until it has all; benchmarks/elements.py --chunks
+CHUNK = 4096  # points of a brick of lines, whose ends a thread keeps until it has all; benchmarks/elements.py --chunks
 
 
 @dataclass(frozen=True)

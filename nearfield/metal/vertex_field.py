@@ -6,9 +6,9 @@ Jansen, Electromagnetic field singularities at the tip of an elliptic cone, 1990
 
     X = r cos(a) sqrt(1 - cos(b)^2/2),  Y = r sin(a) sin(b),  Z = r cos(b) sqrt(1 - cos(a)^2/2)
 
-X along the middle of the metal, which is where a = 0, Y across its plane. As about rims (rim_field.py) the factor of eps
-of an edge is (mean flux density on its dual face)/(mean field along it), with which the grid has this potential on its
-nodes.
+X along the middle of the metal, which is where a = 0, Y across its plane. As about rims (rim_field.py) the factor of
+eps of an edge is (mean flux density on its dual face)/(mean field along it), with which the grid has this potential on
+its nodes.
 """
 
 from __future__ import annotations
