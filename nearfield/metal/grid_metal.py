@@ -17,10 +17,11 @@ from nearfield.metal.cell_bound import apart, slanting_rims
 from nearfield.metal.conductors import Conductors
 from nearfield.metal.conformal import followed, open_parts
 from nearfield.metal.metal import Body, Owned, body_of, kind_of
-from nearfield.metal.patches import DriveFactors, Patch, at_samples
-from nearfield.metal.rim_factors import RimFactors
+from nearfield.metal.narrow_strips import NarrowStrip, narrow_strips, samples_about
+from nearfield.metal.patches import DriveFactors, Patch, at_samples, pair
+from nearfield.metal.rim_factors import RimFactors, apart_from
 from nearfield.metal.sample_numbers import SampleNumbers
-from nearfield.metal.sheet_rims import SheetRims
+from nearfield.metal.sheet_rims import SheetRims, plane_of
 from nearfield.metal.skin import SkinSurface, skin_surfaces
 from nearfield.metal.slanting_chains import slanting_wire
 from nearfield.metal.solid_corners import SolidCorners
@@ -32,9 +33,10 @@ from nearfield.metal.wire_ends import Edges, WireEnd, ends_of, free_ends, withou
 class GridMetal:
     """Conductors among bodies, and conducting walls; `conformal`: metal may cut cells; `light`: see `OpenParts`.
 
-    `followed`: numbers of the bodies that cut cells; `beads`: what stands for thin metal across no axis, by number;
-    `chains`: wires with a radius or an end between lines; `slanting`: those along no axis; `openings`: by axis, none
-    where nothing can be cut; `gaps`: edges of circuits, where wires do not end.
+    `followed`: numbers of the bodies that cut cells; `beads`, `strips`: what stands for thin metal across no axis and
+    for flat strips narrower than a cell, by number; `chains`: wires with a radius or an end between lines, strips among
+    them; `slanting`: those along no axis; `openings`: by axis, none where nothing can be cut; `gaps`: edges of
+    circuits, where wires do not end.
     """
 
     def __init__(
@@ -48,17 +50,26 @@ class GridMetal:
     ) -> None:
         self.grid, self._boundaries, self._light = grid, boundaries, light
         self.beads = beads_of(bodies, grid, boundaries, gaps) if conformal else {}
+        self.strips = strips = narrow_strips(bodies, grid, boundaries, gaps) if conformal else {}
+        parts = {number: beads.parts for number, beads in self.beads.items()}
+        parts |= {number: (strip.wire,) for number, strip in strips.items()}
         solid = [
             (number, replace(body, shape=part))
             for number, body in enumerate(bodies)
             if not isinstance(body.medium, ResistiveSheet)
-            for part in (self.beads[number].parts if number in self.beads else (body.shape,))
+            for part in parts.get(number, (body.shape,))
         ]
         drawn = [(body_of(body.shape, kind_of(body.medium), grid, boundaries), body.medium) for _, body in solid]
+        drawn = [
+            (replace(own, edges=own.edges + strips[number].joints) if number in strips else own, medium)
+            for (own, medium), (number, _) in zip(drawn, solid)
+        ]
         owned, ends = self._ended(drawn, gaps)
         self.chains = [
             chain_of(body.shape, body.name, found.edges, own)
-            for (_, body), (found, _), own in zip(solid, owned, ends)
+            if number not in strips
+            else chain_of(body.shape, body.name, strips[number].free, own, strips[number].charge)
+            for (number, body), (found, _), own in zip(solid, owned, ends)
             if isinstance(body.shape, Wire) and not body.shape._slants and (body.shape.radius or own)
         ]
         self.slanting = [
@@ -68,13 +79,17 @@ class GridMetal:
         ]
         taken = followed([body for body, _ in owned], grid) if conformal else [False] * len(owned)
         self.followed = {number for (number, _), one in zip(solid, taken) if one}
-        self._shapes = [bodies[number].shape for number in sorted(self.followed)]
+        self._shapes: list[Solid] = [bodies[number].shape for number in sorted({*self.followed, *strips})]
+        self._rimmed: list[tuple[Solid, tuple[int, int] | None]] = []
         self._stepped: list[Owned] = []
         self._cutting: list[Owned] = []
-        self.sheets = SheetRims(grid, boundaries, [body for body, _ in owned], gaps, taken) if conformal else None
+        self.sheets = self._about_sheets([body for body, _ in owned], gaps, taken) if conformal else None
         if self.sheets:
             owned = [(self._followed_flat(number, body), medium) for number, (body, medium) in enumerate(owned)]
-            self._shapes += [solid[number][1].shape for number in sorted(self.sheets.taken)]
+            self._rimmed = [
+                (solid[number][1].shape, plane_of(owned[number][0])) for number in sorted(self.sheets.taken)
+            ]
+            self._shapes += [shape for shape, _ in self._rimmed]
         for (body, medium), one in zip(owned, taken):
             self._stepped.append((replace(body, solid=False, edges=()) if one else body, medium))
             if one or (body.solid and body.kind != "pec"):
@@ -98,6 +113,17 @@ class GridMetal:
         kept = [(replace(body, edges=without_ends(body.edges, own)), to) for (body, to), own in zip(owned, ends)]
         return kept, ends
 
+    def _about_sheets(self, bodies: Sequence[Body], gaps: Sequence[Edges], followed: Sequence[bool]) -> SheetRims:
+        """The rims of flat metal, which narrow strips meet where they touch it alone."""
+        wires = {id(strip.wire) for strip in self.strips.values()}
+        bodies = [replace(body, edges=()) if id(body.shape) in wires else body for body in bodies]
+        touched = [
+            (box.component, *np.indices(box.drawn.shape).reshape(3, -1) + np.reshape(box.lower, (3, 1)))
+            for strip in self.strips.values()
+            for box in strip.touched
+        ]
+        return SheetRims(self.grid, self._boundaries, bodies, [*gaps, *touched], followed)
+
     def _about_rims(self, bodies: Sequence[Body], followed: Sequence[bool]) -> DriveFactors:
         """The factors about rims of sheets and corners of solids."""
         assert self.sheets is not None
@@ -108,15 +134,28 @@ class GridMetal:
         corners = SolidCorners(self.grid, self._boundaries, [bodies[number] for number in kept], drawn, metal)
 
         edges, faces = sheets.edges + corners.edges, sheets.faces + corners.faces
-        if not any(sheets.slanting):
+        slanting = sheets.slanting
+        if self.strips:  # what has a strip's field has no other
+            taken = samples_about(samples, self.strips.values())
+            edges, faces = (apart_from(taken, parts) for parts in (edges, faces))
+            slanting = pair(apart_from(taken, parts) for parts in slanting)
+        if not any(part.number.size for parts in slanting for part in parts):
             return RimFactors(samples, edges, faces, metal, self._light)
-        pairs = [apart(own, slanting) for own, slanting in zip((edges, faces), sheets.slanting)]
+        pairs = [apart(own, slant) for own, slant in zip((edges, faces), slanting)]
         upright = RimFactors(samples, [pairs[0][0]], [pairs[1][0]], metal, self._light)
         return slanting_rims(upright, pairs[0][1], pairs[1][1], metal, self._light)
 
     def follows(self, shape: Solid) -> bool:
         """Whether a body's faces act where they are drawn."""
         return any(shape is own for own in self._shapes)
+
+    def strip_of(self, shape: Solid) -> NarrowStrip | None:
+        """What stands for a body as a strip narrower than a cell, if it acts as one."""
+        return next((strip for strip in self.strips.values() if strip.shape is shape), None)
+
+    def rimmed_plane(self, shape: Solid) -> tuple[int, int] | None:
+        """(normal, node) of the plane of flat metal whose rims are followed; None for all other bodies."""
+        return next((plane for own, plane in self._rimmed if own is shape), None)
 
     def _followed_flat(self, number: int, body: Body) -> Body:
         """A body with the edges of its metal as its rims leave them."""

@@ -24,7 +24,8 @@ from nearfield.metal.wire_path import path_of
 
 STRIP = 4.0  # radii of the round wire that acts as a strip of that width
 GAP = 0.99  # cells; wider gaps are as good as edges elsewhere
-LOW_IMPEDANCE = "up to 14", "5 to 30"  # % of coplanar lines with strips of 3 cells; gaps of 0.6 to 0.9, of 0.3 cells
+# Of coplanar lines with strips of 3 cells and gaps of 0.6 to 0.9 cells, of 0.3 cells; with both below one cell.
+LOW_IMPEDANCE, BESIDE_STRIPS = ("up to 14 % too little", "5 to 30 % too little"), "11 % too little to 7 % too much"
 BESIDE = 0.01  # cells past a face at which metal that goes on is looked for
 
 
@@ -36,18 +37,19 @@ def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
         elif body.medium == "pmc":
             yield from moved_magnetic(body, grid)
         elif is_metal(body.medium) or isinstance(body.medium, ResistiveSheet):
-            yield from moved_planes(body, grid)
+            yield from moved_planes(body, grid, metal)
             if not isinstance(body.medium, ResistiveSheet) and not metal.follows(body.shape):
                 yield from moved_faces(body, bodies, grid)
-    yield from narrow_gaps(bodies, grid)
+    yield from narrow_gaps(bodies, grid, metal)
     yield from moved_walls(bodies, grid, metal)
     yield from moved_slanting_rims(bodies, grid, metal)
 
 
-def moved_planes(body: FilledShape, grid: YeeGrid) -> Iterator[Moved]:
-    """The plane of a body without thickness, or of one whose faces fall on one line."""
-    lower, upper = body.shape.bounds()
-    for axis in (a for a in range(3) if body.shape._constant_along(a)):
+def moved_planes(body: FilledShape, grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
+    """The plane of a body without thickness, or of one whose faces fall on one line; not the width of strips that act
+    where they are drawn."""
+    (lower, upper), strip = body.shape.bounds(), metal.strip_of(body.shape)
+    for axis in (a for a in range(3) if body.shape._constant_along(a) and not (strip and a == strip.charge.across)):
         low, high = lower[axis], upper[axis]
         node = grid.nearest_node(axis, low)
         if low == high:
@@ -98,12 +100,13 @@ def narrow_strip(body: FilledShape, grid: YeeGrid, axis: int) -> Iterator[Moved]
     }
 
 
-def narrow_gaps(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[Moved]:
-    """Gaps between rectangles and boxes of metal that are narrower than the cell in them."""
-    metal = [body for body in bodies if is_metal(body.medium) and isinstance(body.shape, Rectangular)]
-    ends = np.array([body.shape.bounds() for body in metal]).reshape(-1, 2, 3)
+def narrow_gaps(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
+    """Gaps between rectangles and boxes of metal that are narrower than the cell in them; not those of flat metal in
+    one plane, which act where they are drawn."""
+    drawn = [body for body in bodies if is_metal(body.medium) and isinstance(body.shape, Rectangular)]
+    ends = np.array([body.shape.bounds() for body in drawn]).reshape(-1, 2, 3)
     slack = SAMPLE_TOLERANCE * np.array([float(grid.primary(a).min()) for a in range(3)])
-    for number, body in enumerate(metal):
+    for number, body in enumerate(drawn):
         low, high = ends[number]
         overlap = np.minimum(ends[:, 1], high) - np.maximum(ends[:, 0], low)
         flat = np.minimum(ends[:, 1] - ends[:, 0], high - low) <= slack
@@ -114,13 +117,17 @@ def narrow_gaps(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[Moved]
             cell = GAP * float(grid.primary(axis).max())
             found = np.flatnonzero((apart > slack[axis]) & (apart < cell) & beside[:, others].all(axis=1))
             for other in found.tolist():
-                yield from _narrow_gap(body, metal[other], bodies, grid, axis)
+                planes = [metal.rimmed_plane(each.shape) for each in (body, drawn[other])]
+                if planes[0] is None or planes[0] != planes[1] or planes[0][0] == axis:
+                    strips = any(metal.strip_of(each.shape) for each in (body, drawn[other]))
+                    yield from _narrow_gap(body, drawn[other], bodies, grid, axis, strips)
 
 
 def _narrow_gap(
-    body: FilledShape, other: FilledShape, bodies: Sequence[FilledShape], grid: YeeGrid, axis: int
+    body: FilledShape, other: FilledShape, bodies: Sequence[FilledShape], grid: YeeGrid, axis: int, strips: bool
 ) -> Iterator[Moved]:
-    """The gap along an axis between a body and one above it, where neither is filled nor wide enough."""
+    """The gap along an axis between a body and one above it, where neither is filled nor wide enough; `strips`: it lies
+    beside a narrow strip that acts where it is drawn."""
     (low, high), (first, last) = body.shape.bounds(), other.shape.bounds()
     wide, line = first[axis] - high[axis], grid.lines[axis]
     at = [0.5 * (max(a, b) + min(c, d)) for a, b, c, d in zip(low, first, high, last)]
@@ -137,7 +144,7 @@ def _narrow_gap(
             "from": wide,
             "to": cell,
             "effect": f"it is {wide / cell:.2g} of a cell wide, so its field is not resolved: lines beside it have "
-            f"{LOW_IMPEDANCE[wide < 0.5 * cell]} % too little impedance; take cells of at most "
+            f"{BESIDE_STRIPS if strips else LOW_IMPEDANCE[wide < 0.5 * cell]} impedance; take cells of at most "
             f"{quantity(wide / 1.5, 'm')} there",
             "cells": 1.0 - wide / cell,
         }

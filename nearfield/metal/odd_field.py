@@ -16,40 +16,67 @@ import numpy as np
 ASPECTS = 0.125, 8.0  # heights of cells that are told apart; flatter and taller ones count as these
 MOST = 0.5  # of the even field's flux through a link that changes: m stays positive
 ON_RIM = 1e-6  # cells; nodes nearer to the rim lie on it
+TURN = 1e-3  # cells from the middle of a gap within which links across the plane count as in it
 
 
-def odd_flux(distance: np.ndarray, aspect: np.ndarray, reach: float) -> np.ndarray:
+def rim_field(place: np.ndarray, gap: np.ndarray) -> np.ndarray:
+    """phi + j psi at s + j z about a rim before a narrow gap of a width, or before none (inf)."""
+    found: np.ndarray = np.sqrt(place)
+    near = np.broadcast_to(np.isfinite(gap), found.shape)
+    if near.any():
+        width = np.broadcast_to(gap, found.shape)[near]
+        found[near] = np.arcsin(2.0 * place[near] / width - 1.0) + 0.5 * np.pi
+    return found
+
+
+def odd_flux(distance: np.ndarray, aspect: np.ndarray, gap: np.ndarray, reach: float) -> np.ndarray:
     """Change of psi of centres above the plane at some distances (cells) outside a rim, in roots of a cell.
 
-    Samples up to `reach` cells from the rim, of the larger of width and height, count with m.
+    Samples up to `reach` cells from the rim, of the larger of width and height, count with m. Before narrow gaps of a
+    width `gap` (cells; else inf) changes are without a unit, as their psi is.
     """
-    pairs = np.stack((np.mod(0.5 - distance, 1.0), np.clip(aspect, *ASPECTS)))
-    pairs[0] = np.where(pairs[0] > 1.0 - ON_RIM, 0.0, pairs[0])
-    pairs, back = np.unique(pairs, axis=1, return_inverse=True)
-    change = _changes(pairs[0], pairs[1], reach)
-    number = np.rint(distance + pairs[0][back.ravel()] - 0.5).astype(int) + change.shape[1] // 2
-    known = (number >= 0) & (number < change.shape[1])
-    return np.where(known, change[back.ravel(), np.where(known, number, 0)], 0.0)
+    found = np.empty(distance.shape)
+    for own in (np.isinf(gap), np.isfinite(gap)):
+        if own.any():
+            kinds = np.stack((np.mod(0.5 - distance[own], 1.0), np.clip(aspect[own], *ASPECTS), gap[own]))
+            kinds[0] = np.where(kinds[0] > 1.0 - ON_RIM, 0.0, kinds[0])
+            kinds, back = np.unique(kinds, axis=1, return_inverse=True)
+            change = _changes(kinds[0], kinds[1], kinds[2], reach)
+            number = np.rint(distance[own] + kinds[0][back.ravel()] - 0.5).astype(int) + _before(kinds[1], reach)
+            known = (number >= 0) & (number < change.shape[1])
+            found[own] = np.where(known, change[back.ravel(), np.where(known, number, 0)], 0.0)
+    return found
 
 
-def _changes(offset: np.ndarray, aspect: np.ndarray, reach: float) -> np.ndarray:
-    """Changes of psi by offset t and centre, the middle one that between the nodes at -t and 1 - t."""
+def _before(aspect: np.ndarray, reach: float) -> int:
+    """Number of centres before the rim that are looked at."""
+    return int(np.ceil((reach * np.maximum(aspect, 1.0)).max(initial=0.0))) + 2
+
+
+def _changes(offset: np.ndarray, aspect: np.ndarray, gap: np.ndarray, reach: float) -> np.ndarray:
+    """Changes of psi by offset t and centre, that with the number `_before` between the nodes at -t and 1 - t."""
     felt = reach * np.maximum(aspect, 1.0)
-    count = int(np.ceil(felt.max(initial=0.0))) + 2
+    count, single = _before(aspect, reach), bool(np.isinf(gap).all())
+    beyond = 0 if single else int(np.ceil(gap.max()))
     levels = int(np.ceil((felt / aspect).max(initial=0.0) + 0.5)) + 1
-    s, height = np.arange(-count, count + 2) - offset[:, None], aspect[:, None] * np.arange(levels + 1)
+    s, height = np.arange(-count, count + beyond + 2) - offset[:, None], aspect[:, None] * np.arange(levels + 1)
     nodes, between = s[:, :, None], 0.5 * (height[:, 1:] + height[:, :-1])[:, None]
-    phi = np.sqrt(nodes + 1j * height[:, None]).real
-    psi = np.sqrt(0.5 * (nodes[:, 1:] + nodes[:, :-1]) + 1j * between).imag
+    phi = rim_field(nodes + 1j * height[:, None], gap[:, None, None]).real
+    psi = rim_field(0.5 * (nodes[:, 1:] + nodes[:, :-1]) + 1j * between, gap[:, None, None]).imag
     phi[:, :, 0] = np.where(s < ON_RIM, 0.0, phi[:, :, 0])
     slope, flux = np.diff(phi, axis=2)[:, 1:-1] / aspect[:, None, None], -np.diff(psi, axis=1)
-    active = (np.abs(nodes[:, 1:-1]) < felt[:, None, None] - ON_RIM) & (between < felt[:, None, None] - ON_RIM)
+    if not single:  # what turns in the middle of a gap has no sign there
+        turned = np.abs(nodes[:, 1:-1] - 0.5 * gap[:, None, None]) < TURN
+        slope, flux = (np.where(turned, 1.0 / TURN, values) for values in (slope, flux))
+    away = np.where(nodes > 0.5 * gap[:, None, None], nodes - gap[:, None, None], nodes)[:, 1:-1]  # from the nearer rim
+    active = (np.abs(away) < felt[:, None, None] - ON_RIM) & (between < felt[:, None, None] - ON_RIM)
     excess = np.sum(np.where(active, flux / slope - 1.0, 0.0), axis=(1, 2))
 
     slope, flux, active = slope[:, :, 0], flux[:, :, 0], active[:, :, 0]
     free = np.pad(active[:, 1:] & active[:, :-1], ((0, 0), (1, 1)))
     gain = np.pad(1.0 / slope[:, 1:] - 1.0 / slope[:, :-1], ((0, 0), (1, 1))) * free  # of the sum, by a change of psi
-    beside = np.where(s[:, 1:] > ON_RIM, psi[:, :, 0] ** -2.0, 0.0) + (psi[:, :, 1] - psi[:, :, 0]) ** -2.0
+    opened = (s[:, 1:] > ON_RIM) & (s[:, :-1] < gap[:, None] - ON_RIM)
+    beside = np.where(opened, psi[:, :, 0] ** -2.0, 0.0) + (psi[:, :, 1] - psi[:, :, 0]) ** -2.0
     change = _least(_squares(flux**-2.0, beside, free), gain, -excess)
     largest = np.maximum(np.abs(np.diff(change, axis=1) / flux).max(axis=1), (np.abs(change) * beside**0.5).max(axis=1))
     return change * np.minimum(1.0, MOST / np.maximum(largest, MOST))[:, None]

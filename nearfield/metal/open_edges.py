@@ -1,7 +1,7 @@
 """Which metal has an edge in the open field, where conformal metal has a field of its own to follow (docs/method.md).
 
-These are rims of sheets and right-angled corners of solids that run along an axis: none in closed cavities and on
-plates from wall to wall.
+These are rims of sheets, strips narrower than a cell, and right-angled corners of solids that run along an axis: none
+in closed cavities and on plates from wall to wall.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from nearfield.metal.conformal import followed
 from nearfield.metal.corner_lines import CornerLine, corner_lines
 from nearfield.metal.half_lattice import half_lattice
 from nearfield.metal.metal import Body, body_of, kind_of
+from nearfield.metal.narrow_strips import narrow_strips
 from nearfield.metal.outlines import FlatMetal
 from nearfield.metal.patches import margin_of, next_axes
 from nearfield.metal.rim_points import rim_points
@@ -27,11 +28,13 @@ from nearfield.metal.sheet_rims import planes_of
 
 def open_edges(bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries) -> list[FilledShape]:
     """Bodies of metal with such an edge, and sheets in one plane with it, in the order of the structures."""
+    strips = {bodies[number].number for number in narrow_strips(bodies, grid, boundaries)}
     kept = [body for body in bodies if not isinstance(body.medium, ResistiveSheet)]
     drawn = [body_of(body.shape, kind_of(body.medium), grid, boundaries) for body in kept]
     if not any(body.kind == "pec" for body in drawn):
         return []
     found = _rimmed(drawn, grid, boundaries) | _cornered(drawn, grid, boundaries)
+    found |= {number for number, body in enumerate(kept) if body.number in strips}
     return [kept[number] for number in sorted(found)]
 
 

@@ -36,7 +36,7 @@ class FlatMetal:
     """The flat bodies of one plane (`inside`, their numbers) among all metal."""
 
     def __init__(self, grid: YeeGrid, bodies: Sequence[Body], inside: Sequence[int], normal: int, node: int) -> None:
-        self._grid, self.bodies, self.inside, self.normal = grid, bodies, inside, normal
+        self.grid, self.bodies, self.inside, self.normal = grid, bodies, inside, normal
         self.across, self.margin, self.shortest = next_axes(normal), margin_of(grid), min(shortest_cells(grid))
         self._place, self._node = float(grid.lines[normal][node]), node
 
@@ -44,8 +44,8 @@ class FlatMetal:
         """x, y, z of points (n, 2) of the plane; past the ends of closed axes, of those that they repeat."""
         place = {self.normal: np.full(len(at), height), self.across[0]: at[:, 0], self.across[1]: at[:, 1]}
         for a in self.across:
-            if self._grid.closed(a):
-                low, high = self._grid.lines[a][[0, -1]]
+            if self.grid.closed(a):
+                low, high = self.grid.lines[a][[0, -1]]
                 place[a] = np.where(
                     (place[a] < low) | (place[a] > high), low + np.mod(place[a] - low, high - low), place[a]
                 )

@@ -173,6 +173,11 @@ def face_factors(number: np.ndarray, faces: Factors, least: np.ndarray, eased: E
     return low + share * (wanted - low), high + share * (wanted - high)
 
 
+def apart_from(numbers: np.ndarray, parts: Sequence[Factors]) -> list[Factors]:
+    """Parts without some samples."""
+    return [Factors(*(column[~np.isin(part.number, numbers)] for column in part)) for part in parts]
+
+
 def nearest(parts: Sequence[Factors]) -> Factors:
     """The samples of all parts by number; of several on one, the nearest to a rim."""
     return _nearest(parts)[0]

@@ -15,13 +15,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearfield.metal.odd_field import odd_flux
+from nearfield.metal.odd_field import TURN, odd_flux, rim_field
 
 REACH = 1.6  # cells about a rim whose samples count otherwise (docs/method.md has what other reaches make)
 LEAST = 1e-6  # weight of the odd field below which it is left out
 ON_RIM = 1e-10  # cells from a rim within which points lie on it
 NARROW = 1e-9  # range of s over the cell below which a difference counts as a slope
 POINTS, WEIGHTS = (-(0.6**0.5), 0.0, 0.6**0.5), (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)  # Gauss's, on [-1, 1]
+# Where a gap below 0.3 cells lies beside a node, its field crosses the link there both ways, and m tends to 0: H along
+# the gap would see a mu of 1/m in the faces beside it.
+WEAKEST = 0.25
 LARGEST = 1e3  # factor of 1/mu of faces that are almost closed; of eps of edges its square
 
 
@@ -29,13 +32,14 @@ LARGEST = 1e3  # factor of 1/mu of faces that are almost closed; of eps of edges
 class RimView:
     """Samples about rims: signed distance `s` (m), the rim's normal along the plane's axes u and v (2, ...), and the
     lengths (2, ...) along u and v of cells for axes on which samples lie midway, of dual cells for others; by how much
-    (m) the middles of these lie `past` the samples (2, ...); heights (m) over the plane of the cell centres `beside`
-    it."""
+    (m) the middles of these lie `past` the samples (2, ...); the width (m) of a narrow `gap` before the rim, inf before
+    others; heights (m) over the plane of the cell centres `beside` it."""
 
     s: np.ndarray
     normal: np.ndarray
     length: np.ndarray
     past: np.ndarray
+    gap: np.ndarray
     beside: tuple[float, ...] = ()
 
     @property
@@ -62,32 +66,50 @@ class RimView:
     def flux(self, s: np.ndarray, z: np.ndarray, along: int | None = None) -> np.ndarray:
         """psi on cell centres; `along`: the axis of the link through whose dual edge it flows, where that is not given
         by the rim."""
-        found, cell = _flux(s, z), self.steep(self.length)
+        found, cell = rim_field(s + 1j * z, self.gap).imag, self.steep(self.length)
         crossed = along is None or self.steep(np.array([0, 1])[:, None]) == along
         near = np.nonzero((self.upright > LEAST) & crossed)[0]
         if float(z) in self.beside and near.size:
             cell = cell[near]
-            change = odd_flux(s[near] / cell, 2.0 * abs(z) / cell, REACH)
-            found[near] += np.sign(z) * self.upright[near] * cell**0.5 * change
+            change = odd_flux(s[near] / cell, 2.0 * abs(z) / cell, self.gap[near] / cell, REACH)
+            unit = np.where(np.isinf(self.gap[near]), cell**0.5, 1.0)
+            found[near] += np.sign(z) * self.upright[near] * unit * change
         return found
 
+    @property
+    def crossing(self) -> tuple[np.ndarray, np.ndarray]:
+        """Signed distances (m) of a link across the plane, and of the middle of its dual edge or face.
 
-def _potential(s: np.ndarray, z: np.ndarray) -> np.ndarray:
-    return np.sqrt(s + 1j * z).real
+        In the middle of a narrow gap phi and psi turn: both are taken at one place there, and beside the middle.
+        """
+        inside = np.isfinite(self.gap) & (self.s > 0.0)
+        if not inside.any():
+            return self.s, self.middle
+        turn, cell = 0.5 * np.where(inside, self.gap, 0.0), TURN * self.steep(self.length)
+        place = np.where(np.abs(self.middle - turn) < cell, turn - cell, self.middle)
+        return np.where(inside, place, self.s), np.where(inside, place, self.middle)
 
+    def bounded(self, factor: np.ndarray) -> np.ndarray:
+        """Factors of links across the plane, `WEAKEST` at least about narrow gaps."""
+        return np.where(np.isfinite(self.gap), np.maximum(factor, WEAKEST), factor)
 
-def _flux(s: np.ndarray, z: np.ndarray) -> np.ndarray:
-    return np.sqrt(s + 1j * z).imag
+    def potential(self, s: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """phi on nodes."""
+        return rim_field(s + 1j * z, self.gap).real
 
+    def plain_flux(self, s: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """psi of the even field alone."""
+        return rim_field(s + 1j * z, self.gap).imag
 
-def _slope(function, s: np.ndarray, z: np.ndarray, half: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Mean of d function/ds from s - half to s + half.
+    def slope(self, function, s: np.ndarray, z: np.ndarray, half: np.ndarray, scale: np.ndarray) -> np.ndarray:
+        """Mean of d function/ds from s - half to s + half.
 
-    Ends next to the rim lie on it: the root of their rounding would make planes along a rim differ.
-    """
-    half = np.where(np.abs(half) < NARROW * scale, NARROW * scale, half)
-    high, low = (np.where(np.abs(end) < ON_RIM * scale, 0.0, end) for end in (s + half, s - half))
-    return (function(high, z) - function(low, z)) / (2.0 * half)
+        Ends next to a rim lie on it: the root of their rounding would make planes along a rim differ.
+        """
+        half = np.where(np.abs(half) < NARROW * scale, NARROW * scale, half)
+        high, low = (np.where(np.abs(end) < ON_RIM * scale, 0.0, end) for end in (s + half, s - half))
+        high, low = (np.where(np.abs(end - self.gap) < ON_RIM * scale, self.gap, end) for end in (high, low))
+        return (function(high, z) - function(low, z)) / (2.0 * half)
 
 
 def _mean(function, s: np.ndarray, half: np.ndarray) -> np.ndarray:
@@ -98,7 +120,7 @@ def _mean(function, s: np.ndarray, half: np.ndarray) -> np.ndarray:
 def edge_in_plane(view: RimView, along: int, z: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Factor of eps of edges along u (0) or v (1) at the height z, their dual faces from `low` to `high`."""
     scale = view.length[along]
-    field = _slope(_potential, view.s, z, view.spans[along], scale)
+    field = view.slope(view.potential, view.s, z, view.spans[along], scale)
     flux = _mean(lambda s: (view.flux(s, high) - view.flux(s, low)) / (high - low), view.middle, view.spans[1 - along])
     return flux / np.maximum(field, flux / LARGEST**2)
 
@@ -107,49 +129,51 @@ def face_in_plane(view: RimView, z: np.ndarray, low: np.ndarray, high: np.ndarra
     """Factor of 1/mu of faces parallel to the plane."""
     first, other = view.steep(view.spans), view.steep(view.spans[::-1])
     scale = view.steep(view.length)
-    density = _mean(lambda s: _slope(_potential, s, z, first, scale), view.s, other)
+    density = _mean(lambda s: view.slope(view.potential, s, z, first, scale), view.s, other)
     field = (view.flux(view.s, high) - view.flux(view.s, low)) / (high - low)
     return field / np.maximum(density, field / LARGEST)
 
 
 def edge_across(view: RimView, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Factor of eps of edges across the plane from `low` to `high`."""
-    field = (_potential(view.s, high) - _potential(view.s, low)) / (high - low)
-    return _crossing_flux(view, 0.5 * (low + high)) / field
+    place, middle = view.crossing
+    field = (view.potential(place, high) - view.potential(place, low)) / (high - low)
+    first, other = view.steep(view.spans), view.steep(view.spans[::-1])
+    z, scale = 0.5 * (low + high), view.steep(view.length)
+    return view.bounded(-_mean(lambda s: view.slope(view.flux, s, z, first, scale), middle, other) / field)
 
 
 def face_across(view: RimView, along: int, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Factor of 1/mu of faces whose normal is u (0) or v (1), from `low` to `high`."""
-    density = _mean(lambda s: (_potential(s, high) - _potential(s, low)) / (high - low), view.s, view.spans[1 - along])
-    field = -_slope(
-        lambda s, z: view.flux(s, z, along), view.middle, 0.5 * (low + high), view.spans[along], view.length[along]
+    place, middle = view.crossing
+    density = _mean(
+        lambda s: (view.potential(s, high) - view.potential(s, low)) / (high - low), place, view.spans[1 - along]
     )
-    return field / density
+    field = -view.slope(
+        lambda s, z: view.flux(s, z, along), middle, 0.5 * (low + high), view.spans[along], view.length[along]
+    )
+    return view.bounded(field / density)
 
 
 def edge_energy_in_plane(view: RimView, along: int, z: np.ndarray, value: np.ndarray) -> np.ndarray:
     """Energy of the rim's field in the space of an edge along u or v, over the edge's length; `value`: its factor."""
-    field = view.normal[along] * _slope(_potential, view.s, z, view.spans[along], view.length[along])
+    field = view.normal[along] * view.slope(view.potential, view.s, z, view.spans[along], view.length[along])
     return value * field**2 * view.length[along]
 
 
 def edge_energy_across(view: RimView, low: np.ndarray, high: np.ndarray, value: np.ndarray) -> np.ndarray:
     """The same of an edge across the plane."""
-    return value * (_potential(view.s, high) - _potential(view.s, low)) ** 2 / (high - low)
+    return value * (view.potential(view.s, high) - view.potential(view.s, low)) ** 2 / (high - low)
 
 
 def face_energy_in_plane(view: RimView, low: np.ndarray, high: np.ndarray, value: np.ndarray) -> np.ndarray:
     """The same of a face parallel to the plane, over its dual edge's length."""
-    return (_flux(view.s, high) - _flux(view.s, low)) ** 2 / ((high - low) * value)
+    return (view.plain_flux(view.s, high) - view.plain_flux(view.s, low)) ** 2 / ((high - low) * value)
 
 
 def face_energy_across(view: RimView, along: int, low: np.ndarray, high: np.ndarray, value: np.ndarray) -> np.ndarray:
     """The same of a face whose normal is u or v."""
-    field = view.normal[along] * _slope(_flux, view.middle, 0.5 * (low + high), view.spans[along], view.length[along])
+    field = view.normal[along] * view.slope(
+        view.plain_flux, view.middle, 0.5 * (low + high), view.spans[along], view.length[along]
+    )
     return field**2 * view.length[along] / value
-
-
-def _crossing_flux(view: RimView, z: np.ndarray) -> np.ndarray:
-    first, other = view.steep(view.spans), view.steep(view.spans[::-1])
-    scale = view.steep(view.length)
-    return -_mean(lambda s: _slope(view.flux, s, z, first, scale), view.middle, other)

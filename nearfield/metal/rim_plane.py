@@ -86,7 +86,11 @@ class RimPlane:
                     np.stack([values[n[which]] for values, n in zip(of_axes, points.at)])
                     for of_axes in (lengths, pasts)
                 )
-                yield RimView(points.s[which], points.normal[:, which], length, past, beside), which, level
+                yield (
+                    RimView(points.s[which], points.normal[:, which], length, past, points.gap[which], beside),
+                    which,
+                    level,
+                )
 
     def _number(self, component: int, which: np.ndarray, level: int) -> np.ndarray:
         """Numbers of the samples of a component at some points."""

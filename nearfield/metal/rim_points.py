@@ -7,20 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nearfield.metal.facing_rims import facing
 from nearfield.metal.half_lattice import HalfLattice
 from nearfield.metal.outlines import BESIDE, FlatMetal, nearest_foot, outward, past_ends, sides_of
 from nearfield.metal.patches import spread
 from nearfield.metal.rim_field import REACH
 
 UPRIGHT = 1e-3  # sine of the angle to an axis up to which a rim counts as along it
+TIES = 6  # decimals of distances in cells up to which two rims are as near
 SAME_WAY = 1e-6  # difference of the cosines of twice the angles of rims below which they are parallel
 
 
 @dataclass(frozen=True)
 class RimPoints:
     """Points of a plane: their places in the lattices of u and v, signed distance (m) from the nearest free rim,
-    positive outside metal, its unit normal outwards, how far the rim is felt (m), and which feel no other rim and which
-    feel one across it, as at a corner."""
+    positive outside metal, its unit normal outwards, how far the rim is felt (m), which feel no other rim and which
+    feel one across it, as at a corner, and how wide the gap before the rim is (m; inf unless it is narrow)."""
 
     at: np.ndarray  # (2, n)
     s: np.ndarray
@@ -29,6 +31,7 @@ class RimPoints:
     slants: np.ndarray  # whether the rim, a side of an outline, runs along no axis
     alone: np.ndarray
     cornered: np.ndarray
+    gap: np.ndarray
 
 
 def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, least: float) -> RimPoints:
@@ -53,20 +56,24 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
         for value in ((side * foot).sum(axis=0), side[0] ** 2 - side[1] ** 2)
     )
     relative = distance / np.maximum((np.abs(side) * cells).sum(axis=0), flat.margin)  # cells across the side
-    order = np.lexsort((relative, key))
+    gap = facing(flat, foot, normal)
+    if np.isfinite(gap).any():  # midway between two rims that with a narrow gap counts, on either side
+        relative = np.round(relative, TIES)
+    order = np.lexsort((gap, relative, key))
     nearest = np.zeros(key.size, dtype=bool)
     nearest[order[np.unique(key[order], return_index=True)[1]]] = True
     order = order[(free & (inside | nearest))[order]]
     chosen = order[np.unique(key[order], return_index=True)[1]]
     s = np.where(inside, -distance, distance)[chosen]
     reach = np.maximum(REACH * (np.abs(normal[:, chosen]) * cells[:, chosen]).sum(axis=0), least)
-    s, normal = _seen_from_outside(lattices, at[:, chosen], s, normal[:, chosen], flat.margin)
+    s, normal, gap = _seen_from_outside(lattices, at[:, chosen], s, normal[:, chosen], gap[chosen], flat.margin)
     s = np.where(np.abs(s) <= flat.margin, 0.0, s)
     near = np.abs(s) < reach - flat.margin
     chosen = chosen[near]
     alone = (places[back[chosen]] < flat.margin) & (ways[back[chosen]] < SAME_WAY)
     cornered = ways[back[chosen]] > 1.0
-    return RimPoints(at[:, chosen], s[near], normal[:, near], reach[near], slants[chosen], alone, cornered)
+    alone &= np.isinf(gap[near])
+    return RimPoints(at[:, chosen], s[near], normal[:, near], reach[near], slants[chosen], alone, cornered, gap[near])
 
 
 def _range(value: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
@@ -78,15 +85,15 @@ def _range(value: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
 
 
 def _seen_from_outside(
-    lattices: Sequence[HalfLattice], at: np.ndarray, s: np.ndarray, normal: np.ndarray, margin: float
+    lattices: Sequence[HalfLattice], at: np.ndarray, s: np.ndarray, normal: np.ndarray, gap: np.ndarray, margin: float
 ):
-    """Distances and normals, of the middle of an edge that leaves metal those of the rim that it crosses.
+    """Distances, normals and gaps, of the middle of an edge that leaves metal those of the rim that it crosses.
 
     Near a corner another rim may be nearer to its middle.
     """
     shape = [lattice.number.size for lattice in lattices]
     key = np.ravel_multi_index(tuple(at), shape)  # rising
-    found, turned = s.copy(), normal.copy()
+    found, turned, before = s.copy(), normal.copy(), gap.copy()
     odd = np.stack([lattice.number[n] % 2 for lattice, n in zip(lattices, at)])
     for a, step in enumerate((shape[1], 1)):
         middle = np.nonzero((odd[a] == 1) & (odd[1 - a] == 0) & (s <= margin))[0]
@@ -97,7 +104,8 @@ def _seen_from_outside(
             row, to = rows[n][own], middle[own]
             half = 0.5 * lattices[a].length[at[a][to]]
             found[to], turned[:, to] = s[row] - way * normal[a][row] * half, normal[:, row]
-    return found, turned
+            before[to] = gap[row]
+    return found, turned, before
 
 
 def _about(flat: FlatMetal, number: int, lattices: Sequence[HalfLattice], least: float) -> tuple[np.ndarray, ...]:

@@ -96,7 +96,7 @@ def planes_of(bodies: Sequence[Body], grid: YeeGrid, cut: Sequence[bool] = ()) -
     planes: dict[tuple[int, int], list[int]] = {}
     for number, body in enumerate(bodies):
         place = None if cut and cut[number] else plane_of(body)
-        if place and _wide(body, place[0], grid) and not _carved(number, bodies, place[0]):
+        if place and _wide(body, place[0], grid) and not carved(number, bodies, place[0]):
             planes.setdefault(place, []).append(number)
     return planes
 
@@ -122,7 +122,7 @@ def _wide(body: Body, normal: int, grid: YeeGrid) -> bool:
     return min(*extents, 2.0 * area / np.hypot(*(end - start).T).sum()) > max(largest)
 
 
-def _carved(number: int, bodies: Sequence[Body], normal: int) -> bool:
+def carved(number: int, bodies: Sequence[Body], normal: int) -> bool:
     """Whether a later body of another medium may take away a part of flat metal."""
     own = bodies[number]
     return any(

@@ -97,7 +97,7 @@ def covered_parts(samples: SampleNumbers, chains: Sequence[Chain], wires: WireEd
         m, kept = np.ones((2, 2)), 1.0
         if chain.radius and row.size:
             m = wires.factors[row[0]]
-            kept = float(end_share(m))
+            kept = float(end_share(m) - wires.lost[row[0]])
         edges.append(factors_at(samples, end, m, kept))
         about = samples.faces_about(samples.number(end.axis, np.array(end.edge))[None])
         faces.append((about.ravel(), 1.0 + end.part * (m.ravel() - 1.0)))
@@ -140,7 +140,7 @@ def _meeting(samples: SampleNumbers, wires: WireEdges, conducts: Conducts) -> tu
     numbers = np.stack([near[rows, :, (component + n) % 3] for n in (1, 2)], axis=2)  # edge, end, axis, side
     values = np.repeat(wires.factors[:, None], 2, axis=1)
     row, end = np.nonzero(_free(samples, wires, ends, near, conducts))
-    share = end_share(wires.factors[row])
+    share = end_share(wires.factors[row]) - wires.lost[row]
     values[row, end] *= share[:, None, None]
     beyond = near[row, end, component[row], end]
     return np.append(numbers.ravel(), beyond), np.append(values.ravel(), share * wires.factors[row].mean(axis=(1, 2)))

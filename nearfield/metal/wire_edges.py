@@ -9,43 +9,53 @@ import numpy as np
 
 from nearfield.bodies.shapes import Wire
 from nearfield.entry.errors import ModelError
+from nearfield.grid.moves import cell_beyond
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.metal.patches import next_axes, pair
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.thin_metal import EdgeBox
 from nearfield.metal.wire_ends import Conducts, Edges, WireEnd, conducting
-from nearfield.metal.wire_lattice import edge_factors, shortest_cell
+from nearfield.metal.wire_lattice import ON_LINE, Charge, edge_factors, shortest_cell
 
+# Of half-wave strips of 0.2 to 0.9 cells, 8 to 22 cells long: their resonances then go with the place of the strip in
+# its cell as 0.02 to 0.1 cells of length would (tests/test_narrow_strips.py; 0.1 to 0.3 without).
+LOST = 0.12, 2.7
 LARGEST = 0.5  # largest radius in shortest cells across the wire
+Entry = tuple[float, str, bool, Charge]  # of an edge: radius (m), label, whether it is a gap, `Chain.charge`
 
 
 @dataclass(frozen=True)
 class Chain:
-    """A wire: radius (m; None: that of metal edges), name in messages, edges, free ends between nodes."""
+    """A wire: radius (m; None: that of metal edges), name in messages, edges, free ends between nodes, its charge."""
 
     radius: float | None
     label: str
     boxes: Sequence[EdgeBox]
     ends: Sequence[WireEnd] = ()
+    charge: Charge = ON_LINE
 
 
-def chain_of(wire: Wire, name: str | None, boxes: Sequence[EdgeBox], ends: Sequence[WireEnd]) -> Chain:
+def chain_of(
+    wire: Wire, name: str | None, boxes: Sequence[EdgeBox], ends: Sequence[WireEnd], charge: Charge = ON_LINE
+) -> Chain:
     """The chain of a wire, with its label."""
     places = (", ".join(f"{place:.6g}" for place in wire.points[end]) for end in (0, -1))
     label = f"wire {name!r}" if name else "the wire from ({}) to ({}) m".format(*places)
-    return Chain(wire.radius, label, boxes, ends)
+    return Chain(wire.radius, label, boxes, ends, charge)
 
 
 @dataclass(frozen=True)
 class WireEdges:
     """Edges of wires: their numbers, which are gaps, and m of the edges and faces about them.
 
-    `factors`: (edges, 2 axes across in cyclic order, below and above along them).
+    `factors`: (edges, 2 axes across in cyclic order, below and above along them); `lost`: cells of wire that a free end
+    stands for less where the wire lies beside its edges.
     """
 
     number: np.ndarray
     gap: np.ndarray
     factors: np.ndarray
+    lost: np.ndarray
 
 
 def wire_edges(
@@ -61,22 +71,24 @@ def wire_edges(
 
     Errors: a radius over half a cell, wires one cell apart.
     """
-    found: dict[int, tuple[float, str, bool]] = {}
+    found: dict[int, Entry] = {}
     for chain in chains:
         if chain.radius is None:
             continue
         drawn = np.concatenate([np.empty(0, dtype=np.int64), *(samples.of_box(box) for box in chain.boxes)])
         for number in drawn[drawn >= 0].tolist():
-            found[number] = min(found.get(number, (np.inf, "", False)), (chain.radius, chain.label, False))
+            entry = chain.radius, chain.label, False, chain.charge
+            found[number] = min(found.get(number, (np.inf, "", False, ON_LINE)), entry)
     drawn = np.array(list(found), dtype=np.int64)
     for number in drawn[~conducting(samples, drawn, conducts)].tolist():
         del found[number]
     _go_on(samples, found, gaps, others)
     number = np.array(sorted(found), dtype=np.int64)
     entries = [found[each] for each in number.tolist()]
-    _refuse_near(samples, number, [name for _, name, _ in entries])
-    gap = np.array([gap for _, _, gap in entries], dtype=bool)
-    return WireEdges(number, gap, _factors_about(samples, number, entries))
+    round_ = np.array([charge == ON_LINE for *_, charge in entries], dtype=bool)  # strips are apart, and may have gaps
+    _refuse_near(samples, number[round_], [name for _, name, _, charge in entries if charge == ON_LINE])
+    gap = np.array([gap for _, _, gap, _ in entries], dtype=bool)
+    return WireEdges(number, gap, *_factors_about(samples, number, entries))
 
 
 def _go_on(samples: SampleNumbers, found: dict, gaps: Iterable[Edges], others: Mapping) -> None:
@@ -87,31 +99,53 @@ def _go_on(samples: SampleNumbers, found: dict, gaps: Iterable[Edges], others: M
         if all(np.ptp(part) == 0 for axis, part in enumerate(index) if axis != component)
     ]
     wires = np.array(list(found), dtype=np.int64)
-    owners: dict = {node: (*own, True) for node, own in others.items()}
+    owners: dict = {node: (*own, True, ON_LINE) for node, own in others.items()}
     owners |= {node: found[edge] for edge, pair in zip(found, samples.ends_of(wires).tolist()) for node in pair}
     pending = True
     while pending:
         pending = False
         for line in lines:
             nodes = samples.ends_of(line).ravel().tolist()
-            touched = [owners[node] for node in nodes if node in owners]
+            touched = [own for own in map(owners.get, nodes) if own and _may_go_on(samples, line, own)]
             if touched and line[0] not in found:
-                radius, name, _ = min(touched)
-                found.update((edge, (radius, name, True)) for edge in line.tolist())
-                owners.update((node, (radius, name, True)) for node in nodes)
+                radius, name, _, charge = min(touched)
+                found.update((edge, (radius, name, True, charge)) for edge in line.tolist())
+                owners.update((node, (radius, name, True, charge)) for node in nodes)
                 pending = True
 
 
-def _factors_about(samples: SampleNumbers, number: np.ndarray, entries: list) -> np.ndarray:
-    """m about each edge; found once for the edges of a straight wire."""
+def _may_go_on(samples: SampleNumbers, line: np.ndarray, owner: Entry) -> bool:
+    """Whether a gap may have the radius of what it touches: of wires, and of strips where that is small enough."""
+    (component, *_), (place, *_) = samples.place(line[:1])
+    if owner[3].along in (-1, component):
+        return True
+    node = pair(int(place[a]) for a in next_axes(int(component)))
+    return owner[0] <= LARGEST * shortest_cell(samples.grid, int(component), node)
+
+
+def _factors_about(samples: SampleNumbers, number: np.ndarray, entries: list) -> tuple[np.ndarray, np.ndarray]:
+    """m about each edge, found once for the edges of a straight wire, and what its ends lose."""
     (component, index), known, found = samples.place(number), {}, np.empty((number.size, 2, 2))
-    for row, (axis, place, (radius, name, _)) in enumerate(zip(component.tolist(), index.tolist(), entries)):
+    lost = np.zeros(number.size)
+    for row, (axis, place, (radius, name, _, charge)) in enumerate(zip(component.tolist(), index.tolist(), entries)):
         node = pair(place[a] for a in next_axes(axis))
-        if (axis, node, radius) not in known:
+        kind = axis, node, radius, charge
+        if kind not in known:
             _refuse_thick(samples.grid, axis, node, radius, name)
-            known[axis, node, radius] = edge_factors(samples.grid, axis, node, radius)
-        found[row] = known[axis, node, radius]
-    return found
+            known[kind] = (
+                edge_factors(samples.grid, axis, node, radius, charge),
+                _lost(samples.grid, place, radius, charge),
+            )
+        found[row], lost[row] = known[kind]
+    return found, lost
+
+
+def _lost(grid: YeeGrid, place: Sequence[int], radius: float, charge: Charge) -> float:
+    """Cells of wire that a free end stands for less than on its line: the charge beside it has whole edges beyond."""
+    if charge.mean == 0.0:
+        return 0.0
+    cell = cell_beyond(grid, charge.across, place[charge.across], 1 if charge.mean > 0.0 else -1)
+    return (LOST[0] + LOST[1] * radius / cell) * (charge.mean / cell) ** 2
 
 
 def _refuse_thick(grid: YeeGrid, axis: int, node: tuple[int, int], radius: float, name: str) -> None:

@@ -4,11 +4,18 @@ With the potential phi0 of the node of a charge 1, phi' of the next one and phi_
 four edges of the node carry the flux of a round wire when they count with
 
     m = (phi0 - phi')/(phi_a - phi')
+
+A flat strip of width w acts as a round wire of radius w/4 about its middle. The next nodes across it take parts q' of
+the charge, so that its mean place, and the mean of the square of that, are the strip's. What they take comes over the
+edges to them, of the conductance g of the lattice:
+
+    m = (phi0 - phi' + q'/g)/(phi_a - phi')
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,11 +26,39 @@ REACH = 24  # cells on each side; the radius is then within 5e-5 of that of the 
 DIGITS = 10  # decimals of m, so that ranks on unlike processors have equal ones
 
 
-def edge_factors(grid: YeeGrid, axis: int, node: tuple[int, int], radius: float) -> np.ndarray:
+class Charge(NamedTuple):
+    """Where the charge of a wire lies: on edges along the axis `along` beside them along the axis `across`, with the
+    mean distance (m) and the mean of its square (m^2)."""
+
+    along: int
+    across: int
+    mean: float
+    square: float
+
+
+ON_LINE = Charge(-1, -1, 0.0, 0.0)  # of round wires
+
+
+def edge_factors(
+    grid: YeeGrid, axis: int, node: tuple[int, int], radius: float, charge: Charge = ON_LINE
+) -> np.ndarray:
     """m about a wire's node: (2 axes across `axis` in cyclic order, below and above along them)."""
-    own, *others = _potentials(*(side.tobytes() for side in _cells(grid, axis, node)))
+    sides = _cells(grid, axis, node)
+    if charge.along != axis:
+        beside, turned = (0.0, 0.0), False
+    else:
+        turned = charge.across == next_axes(axis)[1]
+        sides = sides[2:] + sides[:2] if turned else sides
+        below, above = (float(side[0]) for side in sides[:2])
+        beside = (
+            (charge.square - charge.mean * above) / (below * (below + above)),
+            (charge.square + charge.mean * below) / (above * (below + above)),
+        )
+    own, *others = _potentials(*(side.tobytes() for side in sides), charge.mean if any(beside) else 0.0, beside)
+    besides = [2.0 * q * side[0] / (sides[2][0] + sides[3][0]) for q, side in zip(beside, sides)] + [0.0, 0.0]
     potential = -np.log(radius) / (2.0 * np.pi)
-    return np.round((own - np.array(others)) / (potential - np.array(others)), DIGITS).reshape(2, 2)
+    found = (own - np.array(others) + besides) / (potential - np.array(others))
+    return np.round(found, DIGITS).reshape(2, 2)[:: -1 if turned else 1]
 
 
 def shortest_cell(grid: YeeGrid, axis: int, node: tuple[int, int]) -> float:
@@ -33,7 +68,8 @@ def shortest_cell(grid: YeeGrid, axis: int, node: tuple[int, int]) -> float:
 
 def edge_radius(grid: YeeGrid, axis: int, node: tuple[int, int]) -> float:
     """Radius (m) of which bare metal edges along `axis` act."""
-    return float(np.exp(-2.0 * np.pi * _potentials(*(side.tobytes() for side in _cells(grid, axis, node)))[0]))
+    sides = (side.tobytes() for side in _cells(grid, axis, node))
+    return float(np.exp(-2.0 * np.pi * _potentials(*sides, 0.0, (0.0, 0.0))[0]))
 
 
 def _cells(grid: YeeGrid, axis: int, node: tuple[int, int]) -> list[np.ndarray]:
@@ -47,26 +83,32 @@ def _cells(grid: YeeGrid, axis: int, node: tuple[int, int]) -> list[np.ndarray]:
 
 
 @lru_cache(maxsize=256)
-def _potentials(*sides: bytes) -> tuple[float, ...]:
-    """Potentials, for a line charge 1, of a node and of the next below and above it along two axes."""
+def _potentials(
+    below: bytes, above: bytes, under: bytes, over: bytes, middle: float, beside: tuple[float, float]
+) -> tuple[float, ...]:
+    """Potentials, for a line charge 1, of a node and of the next below and above it along two axes.
+
+    `beside`: the parts of the charge on the next nodes along the first of them; `middle`: its mean place there (m).
+    """
     from scipy.sparse import csc_matrix, diags, kron
     from scipy.sparse.linalg import spsolve
 
-    lengths = [np.frombuffer(side) for side in sides]
+    lengths = [np.frombuffer(side) for side in (below, above, under, over)]
     lines, conduct, mass = [], [], []
-    for below, above in (lengths[:2], lengths[2:]):
-        cell = np.concatenate((below[::-1], above))
-        lines.append(np.concatenate((-np.cumsum(below)[::-1], [0.0], np.cumsum(above))))
+    for before, after in (lengths[:2], lengths[2:]):
+        cell = np.concatenate((before[::-1], after))
+        lines.append(np.concatenate((-np.cumsum(before)[::-1], [0.0], np.cumsum(after))))
         difference = diags([-1.0, 1.0], [0, 1], shape=(cell.size, cell.size + 1))
         conduct.append(difference.T @ diags(1.0 / cell) @ difference)
         mass.append(diags(0.5 * (np.append(cell, 0.0) + np.append(0.0, cell))))
     laplace = csc_matrix(kron(conduct[0], mass[1]) + kron(mass[0], conduct[1]))
+    lines[0] = lines[0] - middle
     radius = np.hypot(*np.meshgrid(*lines, indexing="ij"))
     rim = np.ones(radius.shape, dtype=bool)
     rim[1:-1, 1:-1] = False
     potential = np.where(rim, -np.log(np.where(rim, radius, 1.0)) / (2.0 * np.pi), 0.0)
     charge = np.zeros(radius.shape)
-    charge[REACH, REACH] = 1.0
+    charge[REACH - 1 : REACH + 2, REACH] = beside[0], 1.0 - sum(beside), beside[1]
     free = np.flatnonzero(~rim)
     rest = (charge.ravel() - laplace @ potential.ravel())[free]
     potential.ravel()[free] = spsolve(laplace[free][:, free], rest)
