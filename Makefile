@@ -61,6 +61,7 @@ benchmarks: setup
 	@$(PYTHON_IN) benchmarks/residence.py $(BENCHMARKS_OUT)
 	@$(PYTHON_IN) benchmarks/field_files.py --cells 100 $(BENCHMARKS_OUT)
 	@$(PYTHON_IN) benchmarks/solids.py --cells 200 $(BENCHMARKS_OUT)
+	@$(PYTHON_IN) benchmarks/python_loops.py --cells 100 $(BENCHMARKS_OUT)
 	@$(PYTHON_IN) benchmarks/peers/compare.py --steps 100 $(BENCHMARKS_OUT) || true
 	@$(PYTHON_IN) benchmarks/peers/compare.py --case patch --steps 400 $(BENCHMARKS_OUT) || true
 

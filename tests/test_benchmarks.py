@@ -23,6 +23,7 @@ RUNS = {
     "sizes": ["--sizes", "24", "33", "--reference", "32", "--work", "1e6", "--pairs", "2"],
     "field_files": ["--cells", "32", "--snapshots", "2", "--pairs", "2"],
     "solids": ["--rings", "12", "--cells", "20", "--pairs", "2"],
+    "python_loops": ["--cells", "32", "--directions", "300", "--pairs", "2"],
     "thousand_threads": ["--cells", "24", "--pairs", "2", "--footprint", "2e7"],
     "residence": ["--up-to", "2", "--work", "1e6", "--pairs", "2"],
 }
@@ -65,6 +66,7 @@ def test_each_script_writes_pairs_with_commit_machine_and_command(name, tmp_path
         if name not in (
             "domains",
             "field_files",
+            "python_loops",
             "solids",
             "thousand_threads",
         ):  # runs in processes of their own, and no run at all

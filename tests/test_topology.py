@@ -120,3 +120,12 @@ def test_lists_and_sizes_are_read():
 def test_this_machine_tells_something():
     found = topology.topology()
     assert 1 <= found.cores <= found.processors and 8 * KIB <= found.l1 <= found.l2 <= 256 * MIB
+
+
+def test_processes_that_share_a_machine_take_their_share_of_its_cores(monkeypatch):
+    monkeypatch.setattr(topology, "_all_cores", lambda: 24)
+    for bound_to, shares in ((24, [24, 8, 1]), (8, [8, 8, 1]), (1, [1, 1, 1])):  # no more than those it is bound to
+        monkeypatch.setattr(topology, "available_threads", lambda bound_to=bound_to: bound_to)
+        assert [topology.threads_beside(sharers) for sharers in (1, 3, 48)] == shares
+    monkeypatch.undo()
+    assert topology.threads_beside(1) == topology.available_threads()

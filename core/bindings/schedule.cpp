@@ -4,7 +4,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
+#include <exception>
 #include <memory>
+#include <utility>
 
 #include "schedule/replay.hpp"
 
@@ -46,6 +49,28 @@ nb::tuple visits(long blocks, const std::string& kind, std::vector<int> node_of_
     return nb::make_tuple(nb::ndarray<int, nb::numpy>(data, {std::size_t(blocks)}, owner), counters_of(counters));
 }
 
+// `work(block)` of Python for each block, by the chosen schedule, on this machine; counted. After an error no thread
+// begins another block; of several the one of the first block is raised, when all threads have ended.
+void calls(long blocks, int threads, const nb::callable& work) {
+    std::atomic<long> failed{blocks};  // the first block with an error; written, as `error`, by whom has Python's lock
+    std::exception_ptr error;
+    {
+        const nb::gil_scoped_release release;
+        run(blocks, threads, [&](long begin, long end) {
+            if (failed < blocks) return;
+            const nb::gil_scoped_acquire acquire;
+            try {
+                for (; begin < end && failed == blocks; ++begin) work(begin);
+            } catch (...) {
+                if (begin >= failed) return;
+                failed = begin;
+                const auto later = std::exchange(error, std::current_exception());  // its end may run Python
+            }
+        });
+    }
+    if (error) std::rethrow_exception(error);
+}
+
 nb::dict replayed(std::vector<double> blocks, const std::string& kind, std::vector<int> node_of_thread,
                   Matrix distances, Matrix slower, Matrix take) {
     const Layout layout{std::move(node_of_thread), std::move(distances), {}};
@@ -74,6 +99,7 @@ void bind_schedule(nb::module_& m) {
     m.def("forget", &forget);
     m.def("record", &record, "on"_a);
     m.def("recorded", &recorded);
+    m.def("calls", &calls, "blocks"_a, "threads"_a, "work"_a);
     m.def("spread", &spread, "processors"_a, "threads"_a);
     m.def("visits", &visits, "blocks"_a, "kind"_a, "node_of_thread"_a, "distances"_a,
           "processors"_a = std::vector<std::vector<int>>{});

@@ -34,6 +34,7 @@ bool bound_to(const std::vector<int>& processors) {
 // All that one thread does. Its own counters: a line of memory that threads share would be what they wait for.
 Counters serve(Ranges& ranges, const Layout& layout, int thread, const std::function<void(long, long)>& work) {
     Counters mine;
+    const int before = node_here;  // of a loop within a block of another one
     node_here = layout.node_of_thread[thread];
     if (!layout.processors.empty()) mine.bound = bound_to(layout.processors[node_here]);
     for (double begun = now();;) {
@@ -46,7 +47,7 @@ Counters serve(Ranges& ranges, const Layout& layout, int thread, const std::func
         mine.seconds[nearness] += ended - begun;
         begun = ended;
     }
-    node_here = 0;
+    node_here = before;
     return mine;
 }
 

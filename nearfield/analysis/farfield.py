@@ -32,8 +32,10 @@ from nearfield.analysis.flux import trapezoid
 from nearfield.analysis.grid_waves import AxisLine, grid_wavenumbers
 from nearfield.analysis.surface import Surface
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
+from nearfield.machine.linear_algebra import single_threaded
+from nearfield.machine.schedule import by_threads
 
-DIRECTIONS_AT_ONCE = 2048  # keeps the phase tables of a large face within tens of MB
+DIRECTIONS_AT_ONCE = 256  # a block of the loop over them: the phase tables of a large face stay in a core's cache
 
 
 @dataclass(frozen=True)
@@ -109,15 +111,28 @@ def far_fields(
     """
     fields = np.zeros((2, frequencies.size, theta.size), complex)
     waves = waves_of(surface, exterior, frequencies)[slice(None) if only is None else slice(only, only + 1)]
-    for start, wave in product(range(0, theta.size, DIRECTIONS_AT_ONCE), waves):
+    blocks = list(product(range(0, theta.size, DIRECTIONS_AT_ONCE), waves))
+
+    def make(block: int) -> None:
+        start, wave = blocks[block]
         part = slice(start, start + DIRECTIONS_AT_ONCE)
-        radial, along_theta, along_phi = unit_vectors(theta[part], phi[part])
-        n, l = vectors_with_images(surface, exterior.walls, wave, radial)
-        n = n * exterior.impedance
-        factor = 1j * wave.free / (4 * np.pi)
-        fields[0, wave.number, part] = -factor * (np.sum(l * along_phi, axis=-1) + np.sum(n * along_theta, axis=-1))
-        fields[1, wave.number, part] = factor * (np.sum(l * along_theta, axis=-1) - np.sum(n * along_phi, axis=-1))
+        fields[:, wave.number, part] = _fields_of(surface, exterior, wave, theta[part], phi[part])
+
+    with single_threaded():
+        by_threads(make, len(blocks))
     return fields[0], fields[1]
+
+
+def _fields_of(
+    surface: Surface, exterior: Exterior, wave: Wave, theta: np.ndarray, phi: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """`far_fields` of one wave, each (directions,)."""
+    radial, along_theta, along_phi = unit_vectors(theta, phi)
+    n, l = vectors_with_images(surface, exterior.walls, wave, radial)
+    n = n * exterior.impedance
+    factor = 1j * wave.free / (4 * np.pi)
+    e_theta = -factor * (np.sum(l * along_phi, axis=-1) + np.sum(n * along_theta, axis=-1))
+    return e_theta, factor * (np.sum(l * along_theta, axis=-1) - np.sum(n * along_phi, axis=-1))
 
 
 def vectors_with_images(

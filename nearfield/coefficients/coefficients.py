@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,13 @@ from nearfield.coefficients.dispersion import Dispersion
 from nearfield.coefficients.edge_loads import EdgeLoad, EdgeLoads
 from nearfield.coefficients.media_means import METAL, Columns, MediaMeans
 from nearfield.coefficients.stability import lowest_index
-from nearfield.coefficients.window_coefficients import Ingredients, Surface, WindowCoefficients
+from nearfield.coefficients.window_coefficients import Ingredients, Surface, WindowCoefficients, threads_for_planes
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.triples import Triple, triple
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.images import images
 from nearfield.grid.yee import YeeGrid
+from nearfield.machine.schedule import in_order
 from nearfield.media.materials import Medium
 from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.patches import Patch, Window, at_samples, next_axes, pair, spread
@@ -39,10 +41,10 @@ from nearfield.plan.planes import PlaneCoefficients, PoleMedium
 
 
 class Coefficients:
-    """Update coefficients of a model; nothing is computed before it is asked for, a plane at a time.
+    """Update coefficients of a model; nothing is computed before it is asked for, some planes at a time.
 
     `loads` are added to the media of their edges; wires go on through `gaps`, edges of circuits; `band` (Hz) is that of
-    the excitations. Shapes and meaning: `planes`, `at`, `dense`.
+    the excitations; `sharers` processes make them on this machine. Shapes and meaning: `planes`, `at`, `dense`.
     """
 
     def __init__(
@@ -57,7 +59,9 @@ class Coefficients:
         gaps: Iterable[Edges] = (),
         band: tuple[float, float] = (0.0, 0.0),
         averaging: str = "diagonal",
+        sharers: int = 1,
     ) -> None:
+        self._sharers = sharers
         self.grid, self.boundaries, self.time_step = grid, boundaries, time_step
         self.active = triple(n + (boundaries.face(a, "high") == "pmc") for a, n in enumerate(grid.cells))
         self._interior, self._background = boundaries.interior(grid), background
@@ -120,21 +124,33 @@ class Coefficients:
     def planes(
         self, axis: int, lower: Triple | None = None, upper: Triple | None = None
     ) -> Iterator[PlaneCoefficients]:
-        """All planes along an axis in order, equal neighbours together; one plane of memory at a time.
+        """All planes along an axis in order, equal neighbours together, some ahead by threads.
 
         `lower`, `upper`: only those samples along x, y, z; planes then count from `lower`.
         """
         low, high = lower or (0, 0, 0), upper or self.active
         window = pair((low[other], high[other]) for other in next_axes(axis))
         self.means.forget()
-        start, signature = low[axis], self.ingredients.signature(axis, low[axis])
-        for plane in range(low[axis] + 1, high[axis] + 1):
-            following = self.ingredients.signature(axis, plane) if plane < high[axis] else ()
-            if plane == high[axis] or following != signature:
-                first, last = start - low[axis], plane - low[axis]
-                yield PlaneCoefficients(first, last, *self.window(axis, start, window).plane())
-                start, signature = plane, following
+        runs = self._equal_planes(axis, low[axis], high[axis])
+
+        def made(number: int) -> PlaneCoefficients:
+            start, stop = (plane - low[axis] for plane in runs[number])
+            return PlaneCoefficients(start, stop, *self.window(axis, runs[number][0], window).plane())
+
+        yield from in_order(made, len(runs), self.threads_for(window, high[axis] - low[axis]))
         self.means.forget()
+
+    def threads_for(self, window: Window, planes: int) -> int:
+        """Threads that make planes at once."""
+        return threads_for_planes(window, planes, self._sharers)
+
+    def _equal_planes(self, axis: int, first: int, last: int) -> list[tuple[int, int]]:
+        """[start, stop) of the planes along an axis with equal coefficients."""
+        if first == last:
+            return []
+        signatures = (self.ingredients.signature(axis, plane) for plane in range(first, last))
+        changes = [n for n, (before, own) in enumerate(pairwise(signatures), first + 1) if own != before]
+        return list(pairwise([first, *changes, last]))
 
     def _dense_planes(self) -> Iterator[WindowCoefficients]:
         """All planes across x."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,6 +21,7 @@ import numpy as np
 
 from nearfield.coefficients.media_means import PERMITTIVITY
 from nearfield.coefficients.plane_means import PlaneMeans
+from nearfield.machine.schedule import in_order, kept_by_thread
 from nearfield.metal.patches import pair
 from nearfield.plan.coupling_term import CouplingTerm
 from nearfield.plan.plan import Plan
@@ -72,15 +73,15 @@ def _planes(plan: Plan, grid: YeeGrid, coefficients: Coefficients) -> Iterator[_
     driven, window = _driven(plan), pair((max(0, low - 1), high) for low, high in box[1:])
     skipped = [low - start for (start, _), (low, _) in zip(window, box[1:])]  # edges that begin at no node of the box
 
-    @lru_cache(maxsize=2)
+    @kept_by_thread(2)
     def inverse(plane: int) -> list[np.ndarray]:
         samples = coefficients.window(0, plane, window)
         return [samples.inverse_permittivity(component) for component in range(3)]
 
-    for plane in range(*box[0]):
+    def taking_part(plane: int) -> _Nodes | None:
         found = PlaneMeans(means, 0, plane, window).at_nodes()
         if found is None:
-            continue
+            return None
         inside = (found.at[0] >= skipped[0]) & (found.at[1] >= skipped[1])
         j, k = (index[inside] for index in found.at)
         at = np.stack((np.full_like(j, plane), j + window[0][0], k + window[1][0]))
@@ -90,8 +91,11 @@ def _planes(plan: Plan, grid: YeeGrid, coefficients: Coefficients) -> Iterator[_
             place = edges[2] - window[0][0], edges[3] - window[1][0]  # -1: the last, over the seam
             nodes.inverse[a, side] = inverse((plane - (a == 0 and side == 0)) % grid.cells[0])[a][place]
             taken &= (nodes.inverse[a, side] > 0.0) & _undriven(edges, plan, driven)
-        if taken.any():
-            yield nodes.chosen(taken, bounds)
+        return nodes.chosen(taken, bounds) if taken.any() else None
+
+    first, last = box[0]
+    found = in_order(lambda n: taking_part(first + n), last - first, coefficients.threads_for(window, last - first))
+    yield from (nodes for nodes in found if nodes is not None)
 
 
 def _range(grid: YeeGrid, axis: int, low: int, high: int) -> tuple[int, int]:

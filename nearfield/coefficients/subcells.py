@@ -7,6 +7,7 @@ curved surface crosses are sampled at 4 x 4 x 4 points. In the CPML the pieces n
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple
@@ -158,6 +159,13 @@ class Layer:
         return parts[numbers], faces[numbers]
 
 
+class _Drawn(threading.local):
+    """Layers in memory by signature and window, of each thread by itself."""
+
+    def __init__(self) -> None:
+        self.layers: dict[tuple[tuple, Window], Layer] = {}
+
+
 class Painter:
     """Paints bodies over one another, later ones on top, on layers of pieces across one axis."""
 
@@ -169,7 +177,7 @@ class Painter:
         self._curved = np.array([not shape._constant_along(axis) for shape, _ in bodies], dtype=bool)
         self._aslant = [not all(shape._constant_along(a) for a in range(3)) for shape, _ in bodies]
         self._signatures: dict[int, tuple] = {}
-        self._kept: dict = {}
+        self._drawn = _Drawn()
 
     def signature(self, piece: int) -> tuple:
         """Equal for layers that hold the same media: the bodies present, and the place if one of them curves."""
@@ -188,17 +196,17 @@ class Painter:
     def layer(self, piece: int, window: Window) -> Layer:
         """The layer of pieces number `piece` along the axis, within piece ranges along the two other axes."""
         signature = self.signature(piece)
-        key = signature, window
-        if key not in self._kept:
-            alike = [each for each in self._kept if each[1] == window]
-            if len(alike) >= CACHED_OF_WINDOW or len(self._kept) >= CACHED:
-                self._kept.pop(alike[0] if len(alike) >= CACHED_OF_WINDOW else next(iter(self._kept)))
-            self._kept[key] = self._paint(signature[0], piece, window)
-        return self._kept[key]
+        key, drawn = (signature, window), self._drawn.layers
+        if key not in drawn:
+            alike = [each for each in drawn if each[1] == window]
+            if len(alike) >= CACHED_OF_WINDOW or len(drawn) >= CACHED:
+                drawn.pop(alike[0] if len(alike) >= CACHED_OF_WINDOW else next(iter(drawn)))
+            drawn[key] = self._paint(signature[0], piece, window)
+        return drawn[key]
 
     def forget(self) -> None:
-        """Let go of the layers in memory."""
-        self._kept.clear()
+        """Let go of the layers that this thread has in memory."""
+        self._drawn.layers.clear()
 
     def _paint(self, present: tuple[int, ...], piece: int, window: Window) -> Layer:
         nothing = np.empty((0, self.media)), np.empty((0, 3, 2, self.media))

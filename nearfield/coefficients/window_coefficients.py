@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,14 +14,19 @@ from nearfield.coefficients.edge_loads import EdgeLoads
 from nearfield.coefficients.media_means import CONDUCTIVITY, PERMITTIVITY, MediaMeans
 from nearfield.coefficients.plane_means import PlaneMeans, Values
 from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
+from nearfield.machine.topology import threads_beside
 from nearfield.metal.grid_metal import GridMetal
-from nearfield.metal.patches import Patch, Window, pair
+from nearfield.metal.patches import Patch, Window, pair, shape_of
 from nearfield.metal.sheets import SheetSurface
 from nearfield.metal.skin import SkinSurface
 from nearfield.metal.thin_wires import ThinWires
 from nearfield.plan.planes import PolePlane
 
 Surface = SheetSurface | SkinSurface
+LEAST_CELLS = 20_000  # of a plane: in smaller ones most of the time passes with Python's lock held
+PLANE_BYTES = 1200  # a cell of a plane: what a thread takes that makes some and keeps them
+SPARE_BYTES = 256 * 2**20  # what all threads of a machine may take for planes, and ...
+SPARE_OF_CELL = 8  # ... for each cell of the box besides, whose fields alone take 24
 
 
 @dataclass(frozen=True)
@@ -131,3 +137,15 @@ class WindowCoefficients:
             np.add.at(relative, at, part[at] * extra_permittivity)
             np.add.at(conductivity, at, part[at] * extra_conductivity)
         return relative, conductivity
+
+
+def threads_for_planes(window: Window, planes: int, sharers: int) -> int:
+    """Threads that make planes at once in one of `sharers` processes on this machine.
+
+    One where planes are small; no more than there is memory for beside the fields of so many planes.
+    """
+    cells = math.prod(shape_of(window))
+    if cells < LEAST_CELLS:
+        return 1
+    room = (SPARE_BYTES // sharers + SPARE_OF_CELL * cells * planes) // (PLANE_BYTES * cells)
+    return max(1, min(threads_beside(sharers), room))

@@ -90,6 +90,7 @@ class Discretization:
 
     def __init__(self, simulation: Model, ranks: Alone = ALONE) -> None:
         self.simulation, self.ranks = simulation, ranks
+        self.sharers = ranks.hosts.count(ranks.hosts[ranks.rank])
         refuse_entries(simulation)
         self.excitations = excitation_names(simulation)
         waveforms = all_waveforms(simulation)
@@ -144,6 +145,7 @@ class Discretization:
             gaps=(edges for item in circuits for edges in edges_of(item, self.site)),
             band=(self.lowest_frequency, self.highest_frequency),
             averaging=model.averaging,
+            sharers=self.sharers,
         )
         refuse_in_metal(model, self.site, coefficients)
         return coefficients

@@ -1,4 +1,5 @@
-"""Schedules of the core's loops: who makes which block, how much of it lay on another NUMA node, and replays.
+"""Schedules of loops, the core's and those in Python: who makes which block, how much of it lay on another NUMA node,
+and replays.
 
 Every node has a range of blocks, in proportion to its threads. With `local` a thread takes from the front of its own
 node's range, then from the back of that of the nearest node that has most left, each time a part of what is left.
@@ -9,19 +10,26 @@ No bit of an answer depends on it.
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from itertools import chain, pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 
 from nearfield.entry.errors import ModelError
 from nearfield.machine.compiled import core
 from nearfield.machine.hardware import Hardware
+from nearfield.machine.topology import available_threads
 
 SCHEDULES = ("local", "dynamic", "static")
+TOGETHER = 16  # neighbours that one thread makes in turn, where they have work in common
 OWN, OTHER = 10.0, 20.0  # distances where firmware has no table, as Linux assumes them
 Matrix = Sequence[Sequence[float]]
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,7 @@ def layout_of(hardware: Hardware, threads: int) -> Layout:
 
 @contextlib.contextmanager
 def scheduled(kind: str) -> Iterator[None]:
-    """Within it all loops of the core follow this schedule; counters begin at zero. Error: no such schedule."""
+    """Within it all loops follow this schedule; counters begin at zero. Error: no such schedule."""
     if kind not in SCHEDULES:
         raise ModelError(f"schedule '{kind}' is unknown; allowed: {', '.join(SCHEDULES)}")
     loops = core().schedule
@@ -70,12 +78,65 @@ def scheduled(kind: str) -> Iterator[None]:
 def counted() -> dict[str, Any]:
     """Blocks and seconds of all loops since `scheduled` began, by where their memory's node was.
 
+    Loops are those of the core (elements; crossings and distances of solids) and of `by_threads` (planes of update
+    coefficients, directions of far fields), whose seconds hold the time in which a block waits for Python's lock.
     `local`: the thread's own; `near`: the closest of the others; `far`: further away; `local_share` of the blocks.
     """
     loops = core().schedule
     found = loops.counted()
     blocks = found["local"] + found["near"] + found["far"]
     return {"kind": loops.chosen(), **found, "local_share": found["local"] / blocks if blocks else 1.0}
+
+
+def by_threads(work: Callable[[int], Answer], blocks: int, threads: int | None = None) -> list[Answer]:
+    """`[work(0), work(1), ...]`, the blocks of a loop in Python, by threads of the chosen schedule; counted.
+
+    For blocks of some milliseconds in which NumPy works on large arrays: it lets go of Python's lock then, and all else
+    takes turns. The answers are the same for any threads (one a physical core if left out) and schedule if no block
+    reads what another one writes; `kept_by_thread` gives each thread a memory of its own. An error in a block ends the
+    loop and is raised here, KeyboardInterrupt too; context variables have the values that they have here.
+    """
+    context, found = copy_context(), {}
+
+    def make(block: int) -> None:
+        found[block] = context.copy().run(work, block)
+
+    core().schedule.calls(blocks, min(threads or available_threads(), max(1, blocks)), make)
+    return [found[block] for block in range(blocks)]
+
+
+def in_order(work: Callable[[int], Answer], blocks: int, threads: int) -> Iterator[Answer]:
+    """`work(0)`, `work(1)`, ... as `by_threads` makes them, `TOGETHER` ahead for each thread.
+
+    A thread makes these one after the other, so that neighbours may share what `kept_by_thread` keeps, and no more
+    answers than these are in memory; one thread makes none ahead.
+    """
+    ahead = threads * TOGETHER if threads > 1 else 1
+    for first in range(0, blocks, ahead):
+        count = min(ahead, blocks - first)
+        ends = [first + count * n // threads for n in range(threads + 1)]
+        yield from chain.from_iterable(_made(work, list(pairwise(ends))))
+
+
+def _made(work: Callable[[int], Answer], spans: list[tuple[int, int]]) -> list[list[Answer]]:
+    """The answers of spans of blocks, each span by one thread."""
+    return by_threads(lambda n: [work(block) for block in range(*spans[n])], len(spans), len(spans))
+
+
+def kept_by_thread(count: int) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
+    """`lru_cache(count)` of each thread by itself; those of `by_threads` forget at the end of the blocks they took."""
+
+    def keeping(draw: Callable[..., Answer]) -> Callable[..., Answer]:
+        own = threading.local()
+
+        def answer(*given: Any) -> Answer:
+            if not hasattr(own, "draw"):
+                own.draw = lru_cache(count)(draw)
+            return own.draw(*given)
+
+        return answer
+
+    return keeping
 
 
 def recorded(work: Callable[[], object]) -> list[np.ndarray]:

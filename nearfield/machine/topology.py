@@ -6,7 +6,16 @@ import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-from nearfield.machine.system_files import CPUS, SYSTEM, caches_of, cgroup_limit, core_of, usable_processors
+from nearfield.machine.system_files import (
+    CPUS,
+    SYSTEM,
+    caches_of,
+    cgroup_limit,
+    core_of,
+    numbers_in,
+    text,
+    usable_processors,
+)
 
 KIB = 1024
 
@@ -38,6 +47,20 @@ def topology() -> Topology:
 def available_threads() -> int:
     """Threads of a run that names none: one for each physical core that this process may use."""
     return topology().cores
+
+
+def threads_beside(sharers: int) -> int:
+    """`available_threads` of one of so many processes on this machine: no more than its share of all cores."""
+    return max(1, min(available_threads(), _all_cores() // sharers))
+
+
+@functools.cache
+def _all_cores() -> int:
+    """Physical cores of this machine, whichever this process may use; no more than its control group's share."""
+    folder = SYSTEM / CPUS
+    online = numbers_in(text(folder / "online")) | usable_processors()
+    cores = len({core_of(folder, processor) for processor in online})
+    return min(cores, cgroup_limit() or cores)
 
 
 def examine(usable: frozenset[int], system: Path, limit: int | None = None) -> Topology:

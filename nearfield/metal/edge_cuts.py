@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nearfield.grid.yee import YeeGrid
+from nearfield.machine.schedule import kept_by_thread
 from nearfield.metal.followed_metal import FollowedMetal, Interval, Places
 from nearfield.metal.patches import extent, next_axes, pair, shape_of, spread
 
@@ -30,7 +30,7 @@ class EdgeCuts:
         self.grid, self.bodies, self.axis, self.across = grid, bodies, axis, next_axes(axis)
         self.metal = FollowedMetal(grid, bodies, axis)
         self._ends = [(0, n) if grid.closed(a) else interior[a] for a, n in enumerate(grid.cells)]
-        self.surfaces = lru_cache(KEPT)(self._draw_surfaces)
+        self.surfaces = kept_by_thread(KEPT)(self._draw_surfaces)
 
     def signature(self, plane: int) -> tuple:
         """Equal for planes with the same open parts of their own edges and faces and of those in the cells above."""

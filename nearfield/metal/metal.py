@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
 from nearfield.bodies.shapes import Cylinder, Solid, Sphere, Wire
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid, is_half
+from nearfield.machine.schedule import kept_by_thread
 from nearfield.media.surface_media import is_metal
 from nearfield.metal.patches import (
     Window,
@@ -118,7 +118,7 @@ class Metal:
         self._margin = margin_of(grid)
         reach = [_planes(body, grid, axis) for body in bodies]
         self._reach = np.array(reach, dtype=np.int64).reshape(-1, 2, 2)
-        self._solid_cells = lru_cache(2)(self._draw_cells)  # the layers below and above a plane
+        self._solid_cells = kept_by_thread(2)(self._draw_cells)  # the layers below and above a plane
 
     def _near(self, plane: int) -> tuple[list[int], list[int]]:
         """Numbers of the bodies that may hold samples of a plane or of the cells above it; of those with thin edges."""

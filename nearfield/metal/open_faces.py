@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
+from nearfield.machine.schedule import kept_by_thread
 from nearfield.metal.cut_faces import Corner, Side, corners_between, metal_length, open_area, rim
 from nearfield.metal.edge_cuts import KEPT, EdgeCuts
 from nearfield.metal.followed_metal import NEGLIGIBLE, FaceMetal, Interval
@@ -29,7 +29,8 @@ class OpenFaces:
 
     def __init__(self, cuts: EdgeCuts) -> None:
         self._cuts = cuts
-        self.divided, self.boundary = lru_cache(KEPT)(self._draw_divided), lru_cache(KEPT)(self._draw_boundary)
+        keep = kept_by_thread(KEPT)
+        self.divided, self.boundary = keep(self._draw_divided), keep(self._draw_boundary)
 
     def _draw_divided(self, normal: int, plane: int, window: Window) -> tuple[np.ndarray | None, np.ndarray | None]:
         at = normal, plane, window

@@ -12,13 +12,13 @@ can bear it, and V_e the mean of the weights of the four faces about the edge: d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nearfield.grid.yee import YeeGrid
+from nearfield.machine.schedule import kept_by_thread
 from nearfield.metal.edge_cuts import KEPT, EdgeCuts
 from nearfield.metal.followed_metal import NEGLIGIBLE, Interval
 from nearfield.metal.open_faces import OpenFaces
@@ -42,7 +42,8 @@ class OpenParts:
         self._heaviest = max(1.0, 2.0 / (shortest[1] + shortest[2]) - 3.0)
         self._cuts = EdgeCuts(grid, interior, bodies, axis)
         self._faces = OpenFaces(self._cuts)
-        self._around, self._interval = lru_cache(KEPT)(self._draw_around), lru_cache(KEPT)(self._draw_interval)
+        keep = kept_by_thread(KEPT)
+        self._around, self._interval = keep(self._draw_around), keep(self._draw_interval)
 
     def signature(self, plane: int) -> tuple:
         """Equal for planes with the same open parts of their own edges and faces and of those in the cells above."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import permutations
 
 import numpy as np
@@ -23,6 +22,7 @@ from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import quantity
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid, is_half
+from nearfield.machine.schedule import kept_by_thread
 from nearfield.media.poles import PoleResidue
 from nearfield.media.surface_media import Conductor
 from nearfield.metal.conductors import Conductors
@@ -55,8 +55,8 @@ class SkinSurface:
         self.loss = terms.resistance * unit * VACUUM_PERMEABILITY
         self.store = terms.inductance * unit / low
         self.poles = tuple(PoleResidue(pole=-p * low, residue=r * unit) for p, r in zip(terms.rates, terms.weights))
-        self._part, self._faces = lru_cache(KEPT)(self._draw_part), lru_cache(KEPT)(self._draw_faces)
-        self._edges = lru_cache(KEPT)(self._draw_edges)
+        keep = kept_by_thread(KEPT)
+        self._part, self._faces, self._edges = keep(self._draw_part), keep(self._draw_faces), keep(self._draw_edges)
 
     def signature(self, axis: int, plane: int) -> tuple:
         """Equal for planes across `axis` with equal parts."""
