@@ -54,7 +54,7 @@ def test_edges_carry_no_more_into_free_nodes_than_out_of_them(offset):
 
 def test_far_along_a_rim_factors_are_those_of_the_rim():
     """0.64 across a rim on a line: 3 % off two cells from the corner, 1 % further away."""
-    view = RimView(np.array([0.5]), np.array([[1.0], [0.0]]), np.ones((2, 1)), np.zeros((2, 1)))
+    view = RimView(np.array([0.5]), np.array([[1.0], [0.0]]), np.ones((2, 1)), np.zeros((2, 1)), np.full(1, np.inf))
     rim = edge_in_plane(view, 0, 0.0, -0.5, 0.5)[0]
     lines = [np.arange(-3.0, 4.0), np.arange(-12.0, 4.0), np.arange(-3.0, 4.0)]
     across = edge_factors(lines)[0][3, :, 2]

@@ -23,7 +23,7 @@ from nearfield.metal.thin_wires import ThinWires
 from nearfield.plan.planes import PolePlane
 
 Surface = SheetSurface | SkinSurface
-LEAST_CELLS = 20_000  # of a plane: in smaller ones most of the time passes with Python's lock held
+LEAST_CELLS = 40_000  # of a plane: smaller ones spend too much time with the lock of Python held to gain from threads
 PLANE_BYTES = 1200  # a cell of a plane: what a thread takes that makes some and keeps them
 SPARE_BYTES = 256 * 2**20  # what all threads of a machine may take for planes, and ...
 SPARE_OF_CELL = 8  # ... for each cell of the box besides, whose fields alone take 24
