@@ -13,13 +13,13 @@ from nearfield.metal.half_lattice import HalfLattice
 from nearfield.metal.outlines import BESIDE, FlatMetal, past_ends, sides_of
 from nearfield.metal.patches import next_axes
 from nearfield.metal.rim_factors import Factors
-from nearfield.metal.rim_field import REACH
 from nearfield.metal.rim_points import UPRIGHT
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.vertex_field import edge_factors
 
 WITHIN = 0.8  # cells of metal and of space at least, along both axes
-BOX = 3  # nodes on each side of a corner that are looked at
+BOX = 2  # nodes on each side of the nearest one that are looked at
+NEAR = 1.5  # cells from a corner up to which its edges lie among them
 SAME = 12  # digits of places (cells) that make two corners the same
 KEPT = 4096  # corners whose factors are remembered
 
@@ -47,18 +47,30 @@ def _vertices(
     flat: FlatMetal, lattices: Sequence[HalfLattice], height: float
 ) -> Iterator[tuple[np.ndarray, tuple[float, float]]]:
     """(place (m), signs of the directions along both axes that lead away from metal) of corners."""
+    places = _upright_corners(flat)
     quarters = np.array(list(product((-1.0, 1.0), repeat=2)))
+    cells = np.stack([_cells_at(lattice, places[:, a]) for a, lattice in enumerate(lattices)], axis=1)
+
+    def metal_at(distance: float | np.ndarray) -> np.ndarray:
+        """(n, 4): in which quarters there is metal so far along both axes."""
+        return flat.holds((places[:, None] + distance * quarters).reshape(-1, 2)).reshape(-1, len(quarters))
+
+    close = BESIDE * flat.shortest
+    metal = metal_at(close)
     ends = [lattice.end for lattice in lattices]
-    for place in _upright_corners(flat):
-        cells = [lattice.cell[np.argmin(np.abs(lattice.place - q))] for lattice, q in zip(lattices, place)]
-        close = place + BESIDE * flat.shortest * quarters
-        metal = flat.holds(close)
-        if metal.sum() != 1 or past_ends(close, ends, flat.margin).any():
-            continue
-        same = (flat.holds(place + WITHIN * np.array(cells) * quarters) == metal).all()
-        if same and not flat.touches_others(place[None], height).any():
-            away = -quarters[np.argmax(metal)]
-            yield place, (float(away[0]), float(away[1]))
+    outside = past_ends((places[:, None] + close * quarters).reshape(-1, 2), ends, flat.margin)
+    free = (metal.sum(axis=1) == 1) & ~outside.reshape(metal.shape).any(axis=1)
+    free &= (metal_at(WITHIN * cells[:, None]) == metal).all(axis=1) & ~flat.touches_others(places, height)
+    for place, quarter in zip(places[free], metal[free].argmax(axis=1)):
+        away = -quarters[quarter]
+        yield place, (float(away[0]), float(away[1]))
+
+
+def _cells_at(lattice: HalfLattice, places: np.ndarray) -> np.ndarray:
+    """Lengths (m) of the cells at some places."""
+    after = np.clip(np.searchsorted(lattice.place, places), 1, lattice.place.size - 1)
+    nearer = places - lattice.place[after - 1] < lattice.place[after] - places
+    return lattice.cell[after - nearer]
 
 
 def _upright_corners(flat: FlatMetal) -> np.ndarray:
@@ -110,12 +122,12 @@ def _edges(
             places.append(0.5 * (line[1:] + line[:-1]) if a == along else line[1:-1])
             nodes.append(np.minimum(number[1:], number[:-1]) if a == along else number[1:-1])
         at, index = np.meshgrid(*places, indexing="ij"), np.meshgrid(*nodes, indexing="ij")
-        near = np.sqrt(sum((q / cell) ** 2 for q, cell in zip(at, cells))) < REACH
+        near = np.sqrt(sum((q / cell) ** 2 for q, cell in zip(at, cells))) < NEAR
         near &= np.isfinite(value)
         which = np.empty((int(near.sum()), 3), dtype=np.int64)
         for a, part in zip(axes, index):
             which[:, a] = part[near]
-        distance = np.sqrt(sum(q[near] ** 2 for q in at)) - 2.0 * REACH * unit
+        distance = np.sqrt(sum(q[near] ** 2 for q in at)) - 2.0 * NEAR * unit
         whole = np.ones(distance.size)
         yield Factors(samples.number(axis, which), distance, value[near], whole, 0.0 * whole)
 
