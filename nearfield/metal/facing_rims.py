@@ -1,4 +1,8 @@
-"""Gaps between flat metal so narrow that the field of one rim is not that of the other: where rims face each other."""
+"""Gaps between flat metal so narrow that the field of one rim is not that of the other: where rims face each other.
+
+Faces beside a gap count with little of 1/mu, which fields that fill it along its length do not see. The current of a
+circuit in a gap does: about those each rim keeps the field of its own (a dipole fed over one cell rang 8 % low).
+"""
 
 from __future__ import annotations
 
@@ -41,8 +45,16 @@ def _gaps(flat: FlatMetal) -> list[tuple[int, tuple[float, float, float, float]]
                 span = max(first[low], first[high]), min(last[low], last[high])
                 cell = cell_near(flat.grid, real, places[low], places[high])
                 if span[1] - span[0] > flat.margin and places[high] - places[low] <= WIDEST * cell + flat.margin:
-                    found.append((axis, (float(places[low]), float(places[high]), float(span[0]), float(span[1]))))
+                    gap = float(places[low]), float(places[high]), float(span[0]), float(span[1])
+                    found += [] if _is_fed(flat, axis, gap) else [(axis, gap)]
     return found
+
+
+def _is_fed(flat: FlatMetal, axis: int, gap: tuple[float, float, float, float]) -> bool:
+    """Whether a circuit lies in a gap."""
+    across, along = flat.fed[:, axis], flat.fed[:, 1 - axis]
+    inside = (gap[0] - flat.margin < across) & (across < gap[1] + flat.margin)
+    return bool((inside & (gap[2] - flat.margin < along) & (along < gap[3] + flat.margin)).any())
 
 
 def _over_seams(flat: FlatMetal, axis: int, sides: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:

@@ -33,12 +33,22 @@ def sides_of(shape: Solid, normal: int) -> Ends | None:
 
 
 class FlatMetal:
-    """The flat bodies of one plane (`inside`, their numbers) among all metal."""
+    """The flat bodies of one plane (`inside`, their numbers) among all metal; `fed`: places (n, 3) (m) in circuits."""
 
-    def __init__(self, grid: YeeGrid, bodies: Sequence[Body], inside: Sequence[int], normal: int, node: int) -> None:
+    def __init__(
+        self,
+        grid: YeeGrid,
+        bodies: Sequence[Body],
+        inside: Sequence[int],
+        normal: int,
+        node: int,
+        fed: np.ndarray | None = None,
+    ) -> None:
         self.grid, self.bodies, self.inside, self.normal = grid, bodies, inside, normal
         self.across, self.margin, self.shortest = next_axes(normal), margin_of(grid), min(shortest_cells(grid))
         self._place, self._node = float(grid.lines[normal][node]), node
+        places = np.empty((0, 3)) if fed is None else fed
+        self.fed = places[np.abs(places[:, normal] - self._place) <= self.margin][:, list(self.across)]
 
     def _points(self, at: np.ndarray, height: float) -> list[np.ndarray]:
         """x, y, z of points (n, 2) of the plane; past the ends of closed axes, of those that they repeat."""

@@ -44,9 +44,10 @@ class SheetRims:
         self._grid, self._bodies = grid, bodies
         self._samples = SampleNumbers(grid)
         self._lattices = [half_lattice(grid, boundaries.interior(grid)[a], a) for a in range(3)]
-        planes = planes_of(bodies, grid, cut)
+        planes, ends = planes_of(bodies, grid, cut), list(ends)
+        fed = np.concatenate([np.empty((0, 3)), *(_middles(grid, *each) for each in ends)])
         self.taken = {number for inside in planes.values() for number in inside}
-        found = [self._plane(inside, *place) for place, inside in planes.items()]
+        found = [self._plane(inside, *place, fed) for place, inside in planes.items()]
         drawn: np.ndarray = np.unique(_joined([plane.metal for plane in found]))
         self.edges, self.faces = pair([nearest(plane.parts[kind]) for plane in found] for kind in (0, 1))
         self.slanting = pair([part for plane in found for part in plane.slanting[kind]] for kind in (0, 1))
@@ -55,8 +56,8 @@ class SheetRims:
         whole = _joined([self._samples.of_box(box) for number in self.taken for box in bodies[number].edges])
         self.metal: np.ndarray = np.union1d(drawn, np.setdiff1d(whole, np.append(self._live, -1)))
 
-    def _plane(self, inside: Sequence[int], normal: int, node: int) -> RimPlane:
-        flat = FlatMetal(self._grid, self._bodies, inside, normal, node)
+    def _plane(self, inside: Sequence[int], normal: int, node: int, fed: np.ndarray) -> RimPlane:
+        flat = FlatMetal(self._grid, self._bodies, inside, normal, node, fed)
         height = self._bodies[inside[0]].lower[normal]
         return RimPlane(flat, self._samples, self._lattices, node, height)
 
@@ -85,6 +86,12 @@ class SheetRims:
         number = self._samples.number(box.component, np.moveaxis(np.indices(box.drawn.shape), 0, -1) + box.lower)
         mask = (box.drawn | np.isin(number, self.metal)) & ~np.isin(number, self._live)
         return EdgeBox(box.component, box.lower, box.upper, mask)
+
+
+def _middles(grid: YeeGrid, component: int, *index: np.ndarray) -> np.ndarray:
+    """Places (n, 3) (m) of the middles of edges."""
+    at = [part.ravel() for part in np.broadcast_arrays(*index)]
+    return np.stack([(grid.centres(a) if a == component else grid.lines[a])[part] for a, part in enumerate(at)], axis=1)
 
 
 def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:

@@ -17,7 +17,7 @@ from nearfield.metal.rim_points import UPRIGHT
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.vertex_field import edge_factors
 
-WITHIN = 0.8  # cells of metal and of space at least, along both axes
+WITHIN = 1.5  # cells of metal and of space at least, along both axes: in narrower gaps rims face each other
 BOX = 2  # nodes on each side of the nearest one that are looked at
 NEAR = 1.5 - 1e-6  # cells from a corner up to which its edges lie among them; less, so that mirror images agree
 SAME = 12  # digits of places (cells) that make two corners the same
