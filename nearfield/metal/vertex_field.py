@@ -58,7 +58,7 @@ def _mode(end: float, exponent: float, held: bool) -> tuple[float, Chebyshev]:
     angle = 0.5 * end * (x + 1.0)
     root = np.sqrt(1.0 - 0.5 * np.cos(angle) ** 2)[:, None]
     matrix = root * slope @ (root * slope) + np.diag(0.5 * exponent * (exponent + 1.0) * np.sin(angle) ** 2)
-    ends, inner = [0, ORDER], number[1:-1]
+    ends, inner = number[[0, -1]], number[1:-1]
     known = slope[ends]
     if held:
         known[1] = number == ORDER
