@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from agreement import assert_model_agrees
-from test_conformal import largest_eigenvalue, random_lines
+from test_conformal import assert_part_agrees, largest_eigenvalue, random_lines
 from test_sheet_rims import PEC_WALLS, coefficients, cube, same
 from test_thin_wires import assert_stable
 
@@ -215,13 +215,7 @@ def test_the_box_of_a_rank_agrees_with_the_whole():
     found, low, high = small_model()._setup().coefficients, (4, 3, 2), (13, 12, 10)
     whole = [found.dense(component)[1] for component in range(6)]
     for axis in range(3):
-        around = [(axis + n) % 3 for n in range(3)]
-        part = tuple(slice(low[a], high[a]) for a in around[1:])
-        for planes in found.planes(axis, low, high):
-            for component, dense in enumerate(whole):
-                values = (planes.electric, planes.magnetic)[component // 3][component % 3, 1]
-                for plane in range(planes.start + low[axis], planes.stop + low[axis]):
-                    np.testing.assert_array_equal(values, np.moveaxis(dense, around, [0, 1, 2])[plane][part])
+        assert_part_agrees(found, whole, axis, low, high, relative=0.0)
 
 
 def parts(found, grid):

@@ -8,7 +8,7 @@ import pytest
 from agreement import assert_model_agrees
 from scipy.sparse import coo_matrix
 from scipy.sparse.linalg import spsolve
-from test_conformal import largest_eigenvalue, random_lines
+from test_conformal import assert_part_agrees, largest_eigenvalue, random_lines
 
 import nearfield as nf
 from nearfield.bodies.geometry import filled_shapes
@@ -210,13 +210,7 @@ def test_planes_along_any_axis_and_single_samples_are_those_of_the_whole():
         index = np.argwhere(dense != 0)[::5].T
         np.testing.assert_allclose(found.at(component, *index)[1], dense[tuple(index)], rtol=1e-14)
     for axis, low, high in ((0, (0, 0, 0), found.active), (1, (4, 3, 0), (13, 12, 9)), (2, (2, 4, 1), (12, 11, 12))):
-        around = [(axis + n) % 3 for n in range(3)]
-        part = tuple(slice(low[a], high[a]) for a in around[1:])
-        for planes in found.planes(axis, low, high):
-            for component, dense in enumerate(whole):
-                values = (planes.electric, planes.magnetic)[component // 3][component % 3, 1]
-                for plane in range(planes.start + low[axis], planes.stop + low[axis]):
-                    np.testing.assert_allclose(values, np.moveaxis(dense, around, [0, 1, 2])[plane][part], rtol=1e-14)
+        assert_part_agrees(found, whole, axis, low, high)
 
 
 def test_planes_across_a_straight_wire_are_kept_as_one():

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include "lattice.hpp"
 

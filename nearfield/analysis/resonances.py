@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -146,8 +147,8 @@ def rows_of(part: Exponentials, first: float, last: float, smallest_q: float, le
 
     `length` of the signal (s). Growth by less than `STEADY` over it is attributed to rounding.
     """
-    good = _sound(part, first, last, smallest_q, length)
-    part, good = _together(part, good, lambda found: _sound(found, first, last, smallest_q, length), length)
+    sound = partial(_sound, first=first, last=last, smallest_q=smallest_q, length=length)
+    part, good = _together(part, sound, length)
     frequency, decay = part.rate.imag / (2 * np.pi), -part.rate.real
     columns = (frequency, decay, part.amplitude, part.rate_error, part.amplitude_error)
     return list(zip(*(column[good] for column in columns)))
@@ -166,14 +167,15 @@ def _sound(part: Exponentials, first: float, last: float, smallest_q: float, len
 
 
 def _together(
-    part: Exponentials, good: np.ndarray, sound: Callable[[Exponentials], np.ndarray], length: float
+    part: Exponentials, sound: Callable[[Exponentials], np.ndarray], length: float
 ) -> tuple[Exponentials, np.ndarray]:
-    """Exponentials that the signal is too short to tell apart, of which some are no modes by themselves, as one.
+    """Exponentials that the signal is too short to tell apart, of which some are no modes by themselves, as one; and
+    which are modes now.
 
     Two modes of nearly one frequency, as of a square, come out as two that beat and grow. In the middle of the signal,
     the one has the sum's value and slope; what the sum departs from it towards the ends counts as errors.
     """
-    middle, columns = 0.5 * length, [np.array(column) for column in vars(part).values()]
+    good, middle, columns = sound(part), 0.5 * length, [np.array(column) for column in vars(part).values()]
     for k in np.argsort(-np.abs(part.amplitude)):
         near = (np.abs(part.rate - part.rate[k]) * length < ALIKE) & (columns[1] != 0.0)
         if near.sum() < 2 or good[near].all() or not near[k]:

@@ -20,6 +20,7 @@ from nearfield.metal.vertex_field import edge_factors
 WITHIN = 1.5  # cells of metal and of space at least, along both axes: in narrower gaps rims face each other
 BOX = 2  # nodes on each side of the nearest one that are looked at
 NEAR = 1.5 - 1e-6  # cells from a corner up to which its edges lie among them; less, so that mirror images agree
+ON_CORNER = 1e-9  # cells from a corner within which nodes lie on it
 SAME = 12  # digits of places (cells) that make two corners the same
 KEPT = 4096  # corners whose factors are remembered
 
@@ -32,14 +33,12 @@ def vertex_edges(
     Along outlines along the axes alone, where metal fills a quarter of the plane and nothing else touches it.
     """
     axes = (*next_axes(flat.normal), flat.normal)
-    found = []
+    found: list[Factors] = []
     for place, signs in _vertices(flat, lattices, height):
         at = (*place, float(samples.grid.lines[flat.normal][node]))
-        about = [_about(samples.grid, axis, q, sign) for axis, q, sign in zip(axes, at, (*signs, 1.0))]
-        if any(nodes is None for nodes in about):
-            continue
-        numbers, lines = zip(*(nodes for nodes in about if nodes is not None))
-        found += list(_edges(samples, axes, numbers, lines))
+        numbers, lines = zip(*(_about(samples.grid, axis, q, sign) for axis, q, sign in zip(axes, at, (*signs, 1.0))))
+        if all((line[1:-1] > 0.0).any() and (line[1:-1] <= 0.0).any() for line in lines):
+            found += _edges(samples, axes, numbers, lines)
     return found
 
 
@@ -88,14 +87,13 @@ def _upright_corners(flat: FlatMetal) -> np.ndarray:
     return np.array([place for place in corners if tuple(place) not in bad]).reshape(-1, 2)
 
 
-def _about(grid: YeeGrid, axis: int, place: float, sign: float) -> tuple[np.ndarray, np.ndarray] | None:
-    """Numbers and places (m) of the nodes about a corner, from it along `sign`; None where the grid ends beside it."""
+def _about(grid: YeeGrid, axis: int, place: float, sign: float) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers and places (m) of the nodes about a corner, from it along `sign`; fewer where the grid ends."""
     line, count = grid.lines[axis], grid.cells[axis]
     nearest = int(np.argmin(np.abs(line - place)))
     number = np.arange(nearest - BOX, nearest + BOX + 1)
     if grid.closed(axis):
-        if count < number.size:
-            return None
+        number = number if count >= number.size else number[:0]
         places = line[number % count] + number // count * (line[-1] - line[0])
     else:
         number = number[(number >= 0) & (number <= count)]
@@ -103,10 +101,8 @@ def _about(grid: YeeGrid, axis: int, place: float, sign: float) -> tuple[np.ndar
     places = sign * (places - place)
     if sign < 0.0:
         number, places = number[::-1], places[::-1]
-    cell = np.diff(places).max()
-    places[np.abs(places) < 1e-9 * cell] = 0.0
-    inner = places[1:-1]
-    return (number, places) if (inner > 0.0).any() and (inner <= 0.0).any() else None
+    places[np.abs(places) < ON_CORNER * np.diff(places).max(initial=0.0)] = 0.0
+    return number, places
 
 
 def _edges(
