@@ -178,8 +178,8 @@ class RimPlane:
 
     def _faces_beside(self, corners: Sequence[Factors]) -> list[Factors]:
         """The faces, of which those with an edge about a corner take no more than their edges."""
-        about = [self._samples.faces_about(part.number).ravel() for part in corners]
-        beside = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *about]))
+        edges = np.concatenate([np.empty(0, dtype=np.int64), *(part.number for part in corners)])
+        beside = np.unique(self._samples.faces_about(edges))
         return [part._replace(share=part.share * ~np.isin(part.number, beside)) for part in self._faces()]
 
 
