@@ -210,11 +210,13 @@ void CardEngine<Real>::resume(long steps) {
     std::fill_n(mirror_.b_psi.get(), fields_.b_psi.size(), Real(0));
     for (auto* each : poles()) each->clear();
     std::fill(circuits_.begin(), circuits_.end(), cell::CircuitState<Wide>{});
+    for (auto* each : {&fields_.records, &fields_.a_psi, &fields_.b_psi}) each->clear();
+    if (circuit_states_.data()) circuit_states_.clear();
     for (Transform<Real>& each : transforms_) each.sums.clear();
     for (Copies<Real>& each : copies_) each.values.clear(), each.places.clear();
     made_ = steps, steps_ = 0;
     lost_.clear(), lost_on_host_ = 0;
-    mirror_is_newer_ = true, device_is_newer_ = stopped_ = false;
+    mirror_is_newer_ = device_is_newer_ = stopped_ = false;  // both are zero
 }
 
 template <class Real>

@@ -272,7 +272,7 @@ private:
     bool records_last_ = true;               // no term changes samples after a box of them is recorded in the same half
     long waveforms_ = 0, made_ = 0, steps_ = 0;
     long done_ = 0, until_ = 0;  // of the block: made, and to be made now
-    bool arranged_ = false, mirror_is_newer_ = true, device_is_newer_ = false, stopped_ = false, weighed_ = false;
+    bool arranged_ = false, mirror_is_newer_ = false, device_is_newer_ = false, stopped_ = false, weighed_ = false;
     std::vector<std::int64_t> energy_;
 };
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <vector>
 
+#include "machine/number_files.hpp"
 #include "machine/pages.hpp"
 
 namespace nearfield::cuda {
@@ -17,9 +17,8 @@ constexpr int not_ready = 600;                                   // CUDA_ERROR_N
 int node_of_bus(const std::string& bus, const std::string& devices) {
     std::string name = bus;
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return char(std::tolower(c)); });
-    std::ifstream file(devices + "/" + name + "/numa_node");
-    int node = -1;
-    return file >> node ? node : -1;
+    const std::vector<int> node = numbers_in_file(devices + "/" + name + "/numa_node");
+    return node.empty() ? -1 : node[0];
 }
 
 char* pinned_pages(const Driver& driver, std::size_t bytes, int node) {

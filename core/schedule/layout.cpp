@@ -1,12 +1,12 @@
 #include "schedule/layout.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <numeric>
 #include <stdexcept>
 #include <string>
 
+#include "machine/number_files.hpp"
 #include "machine/processors.hpp"
 
 namespace nearfield::schedule {
@@ -25,10 +25,9 @@ int node_of(int processor) {
 
 // Row of the firmware's table: distances of one node from all that are online, in their order.
 std::vector<double> table_row(int node) {
-    std::ifstream file("/sys/devices/system/node/node" + std::to_string(node) + "/distance");
-    std::vector<double> row;
-    for (double distance; file >> distance;) row.push_back(distance);
-    return row;
+    const std::vector<int> row =
+        numbers_in_file("/sys/devices/system/node/node" + std::to_string(node) + "/distance");
+    return {row.begin(), row.end()};
 }
 
 }  // namespace
