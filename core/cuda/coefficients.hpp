@@ -12,6 +12,7 @@
 
 #include "coefficient_rows.hpp"
 #include "layout.hpp"
+#include "plan.h"
 
 namespace nearfield::cuda {
 
@@ -43,14 +44,15 @@ private:
     std::uint32_t intern_block(const Row& a, const Row& b, long block) {
         std::array<const Real*, 3> stay, drive;
         std::string key;
-        bool lossy = false;
+        bool lossy = false, alike = true;
         for (long n = 0; n < 3; ++n) {
             const long at = lanes * (n * layout_.blocks + block);
             stay[n] = a.data() + at, drive[n] = b.data() + at;
             key += bytes_of(stay[n], lanes) + bytes_of(drive[n], lanes);
             lossy |= std::any_of(stay[n], stay[n] + lanes, [](Real c) { return c != Real(1); });
+            alike &= bytes_of(drive[n], lanes - 1) == bytes_of(drive[n] + 1, lanes - 1);
         }
-        const std::uint32_t entry = std::uint32_t(values.size() / lanes) | (lossy ? 1u << 31 : 0);
+        const std::uint32_t entry = std::uint32_t(values.size() / lanes) | (lossy ? entry_is_lossy : alike ? entry_is_alike : 0);
         const auto [found, fresh] = block_of_.try_emplace(key, entry);
         for (long n = 0; fresh && n < 3; ++n) {
             if (lossy) values.insert(values.end(), stay[n], stay[n] + lanes);

@@ -1,10 +1,11 @@
-// The domain cut by place: columns of tiles, which one pass over memory makes (sweep.cu), and the rest, whose half steps
-// are made in the set of records that the pass writes. No bit depends on the cut.
+// The domain cut by place for one step or two in one pass (sweep.cu): prisms of what nothing reaches within them but the
+// update outside of the CPML, and the rest, whose half steps are made in the set of records that the pass writes. No bit
+// depends on the cut.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "layout.hpp"
@@ -13,10 +14,11 @@
 namespace nearfield::cuda {
 
 struct Cut {
-    std::vector<Column> columns, slabs;  // outside of the CPML, and in its slabs, whose E is made first
-    // Tiles that are no plain ones, whose H the half step makes; those and what they read of E; what these read in turn.
-    std::vector<Tile> magnetic, electric, carried;
-    double moved = 0, moved_by_two = 0;  // numbers that a step of the cut moves, and one of two passes
+    std::vector<Prism> prisms;
+    // Of the rest, by half step; each shrinks towards what is not in prisms. What the first of them reads is carried.
+    std::vector<std::vector<Tile>> halves;
+    std::vector<Tile> carried;
+    double moved = 0;  // numbers that a step moves, in blocks of cells, what prisms read twice among them
 };
 
 // Axes in whose slabs a tile lies.
@@ -32,88 +34,164 @@ inline std::array<double, 2> moved_by_halves(const std::vector<Tile>& tiles) {
     return moved;
 }
 
-// The tiles of `tiles_of`, which cuts every plane alike, and their neighbours.
-class Tiling {
-public:
-    Tiling(const Layout& l, const std::vector<Tile>& tiles)
-        : tiles(tiles), planes(l.na), count(long(tiles.size()) / l.na) {
-        for (long m = 0; m < count; ++m) at_[{tiles[m].j, tiles[m].k}] = m;
+// A set of blocks of 16 cells: by plane, row and block.
+struct Places {
+    Places(long planes, long rows, long blocks)
+        : planes(planes), rows(rows), blocks(blocks), has(planes * rows * blocks, 0) {}
+    long at(long i, long j, long block) const { return (i * rows + j) * blocks + block; }
+    void add(long first, long count) { std::fill_n(has.begin() + first, count, 1); }
+    void add(const Places& other) {
+        for (std::size_t n = 0; n < has.size(); ++n) has[n] |= other.has[n];
     }
-    // The tile after one along an axis; -1 where the domain ends.
-    long after(long t, int axis) const {
-        if (axis == 0) return t + count < planes * count ? t + count : -1;
-        const Tile& tile = tiles[t % count];
-        const auto found =
-            at_.find(axis == 1 ? std::pair(tile.j + tile.rows, tile.k) : std::pair(tile.j, tile.k + tile.blocks));
-        return found == at_.end() ? -1 : t / count * count + found->second;
-    }
-    const std::vector<Tile>& tiles;
-    const long planes, count;  // tiles of a plane
 
-private:
-    std::map<std::pair<int, int>, long> at_;  // by row and block
+    long planes, rows, blocks;
+    std::vector<unsigned char> has;
 };
 
-// Columns of the plain tiles in slabs, or of those outside; what slabs have made of E is ready for the others.
-inline std::vector<Column> columns_of(const Tiling& tiling, const std::vector<bool>& plain, bool in_slabs) {
-    constexpr int longest = 32;  // planes of a column: one more is made twice
-    const std::vector<Tile>& tiles = tiling.tiles;
-    std::vector<Column> columns;
-    for (long m = 0; m < tiling.count; ++m) {
-        bool open = false;  // whether the last column may go on
-        for (long i = 0; i < tiling.planes; ++i) {
-            const long t = i * tiling.count + m;
-            const Tile& tile = tiles[t];
-            if (!plain[t] || (slabs_of(tile) > 0) != in_slabs) {
-                open = false;
-                continue;
-            }
-            Column one{tile.i, tile.j, tile.k, 1, tile.rows, tile.blocks, tile.unit, 0, 0, 0};
-            short* const given[3] = {&one.a_given, &one.b_given, &one.c_given};
-            for (int axis = 0; axis < 3; ++axis) {
-                const long next = tiling.after(t, axis);
-                *given[axis] = next < 0 || !plain[next] || (!in_slabs && slabs_of(tiles[next]));
-                if (!*given[axis]) one.unit = one.unit && tiles[next].unit;
-            }
-            if (open && columns.back().planes < longest && columns.back().unit == one.unit &&
-                columns.back().b_given == one.b_given && columns.back().c_given == one.c_given) {
-                ++columns.back().planes, columns.back().a_given = one.a_given;
-                continue;
-            }
-            columns.push_back(one);
-            open = true;
-        }
-    }
-    return columns;
+// A set with all neighbours after, or before, its members along each axis.
+inline Places grown(const Places& set, bool upwards) {
+    Places all = set;
+    const auto add = [&](long from, long to, long count) {
+        for (long n = 0; n < count; ++n) all.has[to + n] |= set.has[from + n];
+    };
+    const long row = set.blocks, plane = set.rows * row;
+    const long up = upwards ? 1 : 0, down = 1 - up;
+    add(down * plane, up * plane, (set.planes - 1) * plane);
+    for (long i = 0; i < set.planes; ++i) add(i * plane + down * row, i * plane + up * row, plane - row);
+    for (long r = 0; r < set.planes * set.rows; ++r) add(r * row + down, r * row + up, row - 1);
+    return all;
 }
 
-// `plain`: of each tile, whether nothing but the update happens in it.
-inline Cut cut_by_place(const Layout& l, const std::vector<Tile>& tiles, const std::vector<bool>& plain) {
-    const Tiling tiling(l, tiles);
-    std::vector<bool> electric(tiles.size()), carried(tiles.size());
-    for (std::size_t t = 0; t < tiles.size(); ++t) {
-        if (plain[t]) continue;
-        electric[t] = true;
-        for (int axis = 0; axis < 3; ++axis)
-            if (const long next = tiling.after(t, axis); next >= 0) electric[next] = true;
+// Parts of tiles that hold all of a set.
+inline std::vector<Tile> tiles_within(const std::vector<Tile>& tiles, const Places& set) {
+    std::vector<Tile> found;
+    for (const Tile& tile : tiles) {
+        int j = tile.rows, j_end = 0, k = tile.blocks, k_end = 0;
+        for (int y = 0; y < tile.rows; ++y)
+            for (int x = 0; x < tile.blocks; ++x)
+                if (set.has[set.at(tile.i, tile.j + y, tile.k + x)])
+                    j = std::min(j, y), j_end = y + 1, k = std::min(k, x), k_end = std::max(k_end, x + 1);
+        if (!j_end) continue;
+        found.push_back(tile);
+        found.back().j += j, found.back().rows = j_end - j, found.back().k += k, found.back().blocks = k_end - k;
+        if (tile.b_slab >= 0) found.back().b_slab += j;
     }
-    for (std::size_t t = 0; t < tiles.size(); ++t) {
-        carried[t] = carried[t] || electric[t];
-        for (int axis = 0; axis < 3; ++axis)
-            if (const long next = tiling.after(t, axis); next >= 0 && electric[next]) carried[t] = true;
+    return found;
+}
+
+struct Rectangle {  // of a plane's samples
+    long j, j_end, k, k_end;
+    auto operator<=>(const Rectangle&) const = default;
+};
+
+// What of plane i is not in a set, as rectangles that do not meet.
+inline std::vector<Rectangle> rectangles_outside(const Places& set, long i) {
+    std::vector<Rectangle> runs, made;
+    for (long j = 0; j < set.rows; ++j)
+        for (long k = 0; k < set.blocks; ++k) {
+            if (set.has[set.at(i, j, k)]) continue;
+            if (!runs.empty() && runs.back().j == j && runs.back().k_end == lanes * k)
+                runs.back().k_end += lanes;
+            else
+                runs.push_back({j, j + 1, lanes * k, lanes * (k + 1)});
+        }
+    for (const Rectangle& run : runs) {
+        const auto on_top = std::find_if(made.begin(), made.end(), [&](const Rectangle& each) {
+            return each.j_end == run.j && each.k == run.k && each.k_end == run.k_end;
+        });
+        if (on_top == made.end())
+            made.push_back(run);
+        else
+            on_top->j_end = run.j_end;
     }
-    Cut cut{columns_of(tiling, plain, false), columns_of(tiling, plain, true), {}, {}, {}};
-    for (std::size_t t = 0; t < tiles.size(); ++t) {
-        const double size = double(tiles[t].rows) * tiles[t].blocks;
-        const double half = size * (9 + 4 * slabs_of(tiles[t])), all = size * (12 + 8 * slabs_of(tiles[t]));
-        cut.moved_by_two += 2 * half;
-        cut.moved += all * (int(plain[t]) + int(carried[t])) + half * (int(electric[t]) + int(!plain[t]));
-        if (!plain[t]) cut.magnetic.push_back(tiles[t]);
-        if (electric[t]) cut.electric.push_back(tiles[t]);
-        if (carried[t]) cut.carried.push_back(tiles[t]);
+    return made;
+}
+
+struct Part {  // of an axis: what is made begins at `origin`, what is stored of it lies in [first, last)
+    long origin, first, last;
+};
+
+// [first, last) of an axis of so many samples in parts of prisms, `margin` short at each side that is not the domain's.
+inline std::vector<Part> parts_of(long first, long last, long samples, long most, long margin) {
+    std::vector<Part> parts;
+    while (first < last) {
+        const long origin = std::max(0L, first - margin), known = origin + most;
+        const long end = std::min(last, known >= samples ? samples : known - margin);
+        parts.push_back({origin, first, end});
+        first = end;
     }
-    for (const auto* columns : {&cut.columns, &cut.slabs})  // the plane past each is read too; rows lie in the caches
-        for (const Column& each : *columns) cut.moved += 6.0 * each.rows * each.blocks;
+    return parts;
+}
+
+// Planes [i, i_end) of a rectangle in prisms of at most `longest` planes, for a pass of some steps. Adds what they move.
+inline void add_prisms(const Layout& l, const Rectangle& r, long i, long i_end, long longest, bool unit, long steps,
+                       Cut& cut) {
+    constexpr long four = 4;  // cells go in fours
+    const long cells = lanes * l.blocks;
+    for (long first = i; first < i_end; first += longest)
+        for (const Part& b : parts_of(r.j, r.j_end, l.nb, rows_of_prism, steps))
+            for (const Part& c : parts_of(r.k, r.k_end, cells, cells_of_prism, four)) {
+                const long planes = std::min(longest, i_end - first);
+                cut.prisms.push_back({int(first), int(b.first), int(c.first), int(planes), int(b.last - b.first),
+                                      int(c.last - c.first), int(b.origin), int(c.origin), unit});
+                const double read = double(std::min<long>(rows_of_prism, l.nb - b.origin)) *
+                                    std::min<long>(cells_of_prism, cells - c.origin) * (planes + 2 * steps);
+                const double stored = double(b.last - b.first) * (c.last - c.first) * planes;
+                cut.moved += 6 * (read + stored) / lanes / steps;
+            }
+}
+
+// Prisms of all that is not in a set, the longest of which there are so many that multiprocessors of a card are full.
+inline void cut_prisms(const Layout& l, const Places& set, bool unit, long steps, Cut& cut) {
+    constexpr std::size_t enough = 384;
+    std::vector<std::pair<Rectangle, std::array<long, 2>>> boxes;
+    std::map<Rectangle, long> open;
+    for (long i = 0; i <= set.planes; ++i) {
+        std::map<Rectangle, long> now;
+        if (i < set.planes)
+            for (const Rectangle& each : rectangles_outside(set, i)) now[each] = open.contains(each) ? open[each] : i;
+        for (const auto& [each, first] : open)
+            if (!now.contains(each)) boxes.push_back({each, {first, i}});
+        open = std::move(now);
+    }
+    const double moved = cut.moved;
+    for (long longest = planes_of_prism; longest >= 32 && cut.prisms.size() < enough; longest /= 2) {
+        cut.prisms.clear(), cut.moved = moved;
+        for (const auto& [each, planes] : boxes) add_prisms(l, each, planes[0], planes[1], longest, unit, steps, cut);
+    }
+}
+
+// Blocks of the domain in slabs of the CPML.
+inline Places slabs_of(const Layout& l) {
+    Places set(l.na, l.nb, l.blocks);
+    for (long i = 0; i < l.na; ++i)
+        for (long j = 0; j < l.nb; ++j) {
+            const bool whole = l.slab[0].holds(i, l.na) || l.slab[1].holds(j, l.nb);
+            set.add(set.at(i, j, 0), whole ? l.blocks : l.c_low);
+            set.add(set.at(i, j, l.c_high), l.blocks - l.c_high);
+        }
+    return set;
+}
+
+// For a pass of so many steps. `tiles`: of both half steps; `acts`: where more than the update happens, or psi is kept.
+inline Cut cut_by_place(const Layout& l, const std::vector<Tile>& tiles, const Places& acts, long steps) {
+    // H reads E after it, E reads H before it: what acts is felt as far as this.
+    Places rest = acts;
+    for (long n = 1; n < 2 * steps; ++n) rest = grown(rest, n % 2 == 0);
+    Cut cut;
+    cut_prisms(l, rest, std::all_of(tiles.begin(), tiles.end(), [](const Tile& each) { return each.unit; }), steps, cut);
+    cut.halves.resize(2 * steps);
+    for (long n = 2 * steps; n-- > 0;) {
+        cut.halves[n] = tiles_within(tiles, rest);
+        rest = grown(rest, n % 2 == 1);
+    }
+    cut.carried = tiles_within(tiles, rest);
+    const auto count = [&](const std::vector<Tile>& list, int numbers, int of_slab) {
+        for (const Tile& each : list)
+            cut.moved += double(each.rows) * each.blocks * (numbers + of_slab * slabs_of(each)) / double(steps);
+    };
+    for (const auto& half : cut.halves) count(half, 9, 4);
+    count(cut.carried, 12, 8);
     return cut;
 }
 

@@ -10,8 +10,8 @@ CardEngine<Real>::CardEngine(std::shared_ptr<Device> device, const Layout& layou
     : device_(std::move(device)), seams_(seams), weighed_along_(weighed_along), mirror_(layout, true, parts),
       exponents_(exponents), placed_{layout.na, layout.nb, layout.nc, layout.slab, exponents ? 2 : 1},
       coefficients_{Coefficients<Real>(layout), Coefficients<Real>(layout)}, fields_(*device_), other_(*device_),
-      shares_(*device_), coupling_weights_(*device_), now_(*device_, 1), tiles_(*device_), carried_(*device_),
-      electric_(*device_), magnetic_(*device_), swept_(*device_), swept_slabs_(*device_), two_(*device_),
+      shares_(*device_), coupling_weights_(*device_), now_(*device_, 1), tiles_(*device_),
+      sweeps_{Sweeping(*device_), Sweeping(*device_)},
       currents_(*device_), circuit_numbers_(*device_), circuit_states_(*device_), circuit_columns_(*device_),
       columns_(*device_), offsets_(*device_), products_(*device_), functional_arrays_(*device_), coupled_(*device_),
       coupled_first_(*device_), amplitudes_{Buffer<N>(*device_), Buffer<N>(*device_)},
@@ -221,9 +221,8 @@ void CardEngine<Real>::resume(long steps) {
 
 template <class Real>
 std::size_t CardEngine<Real>::bytes() const {
-    std::size_t sum = fields_.bytes() + other_.bytes() + swept_.bytes() + swept_slabs_.bytes() + shares_.bytes() +
-                      columns_.bytes() + offsets_.bytes() + coupling_weights_.bytes() + tiles_.bytes() +
-                      two_.prisms.bytes();
+    std::size_t sum = fields_.bytes() + other_.bytes() + shares_.bytes() + columns_.bytes() + offsets_.bytes() +
+                      coupling_weights_.bytes() + tiles_.bytes() + sweeps_[0].bytes() + sweeps_[1].bytes();
     for (const HalfArrays& each : half_arrays_)
         sum += each.program_of.bytes() + each.entries.bytes() + each.values.bytes();
     for (const auto& each : poles_) sum += each ? each->bytes() : 0;

@@ -15,7 +15,7 @@
 #include "cell/sixteen.h"
 #include "coefficients.hpp"
 #include "cpu/region.hpp"
-#include "cut_two.hpp"
+#include "cut.hpp"
 #include "exact_sum.hpp"
 #include "pole_blocks.hpp"
 #include "recorders.hpp"
@@ -113,7 +113,7 @@ public:
     std::vector<Copies<Real>>& copies() { return copies_; }
 
     // After the first step.
-    double passes() const { return two_.prisms.size() ? 0.5 : swept_.size() + swept_slabs_.size() ? 1 : 2; }
+    double passes() const { return sweeps_[1].prisms.size() ? 0.5 : sweeps_[0].prisms.size() ? 1 : 2; }
     // Bytes that the update of a step moves, of fields and states of the CPML, by the cut; 0 before the first step.
     double moved_bytes() const {
         return lanes * parts() *
@@ -137,9 +137,11 @@ private:
         Buffer<N> records, a_psi, b_psi;
         std::size_t bytes() const { return records.bytes() + a_psi.bytes() + b_psi.bytes(); }
     };
-    struct TwoSteps {  // see cut_two.hpp
-        explicit TwoSteps(Device& d)
+    struct Sweeping {  // as Cut
+        explicit Sweeping(Device& d)
             : prisms(d), carried(d), halves{Buffer<Tile>(d), Buffer<Tile>(d), Buffer<Tile>(d), Buffer<Tile>(d)} {}
+        void take(const Cut& cut);
+        std::size_t bytes() const;
         Buffer<Prism> prisms;
         Buffer<Tile> carried;
         std::array<Buffer<Tile>, 4> halves;
@@ -181,19 +183,18 @@ private:
     void fetch();
     long make_steps(long number);
     long make_step(long number, long last);
-    void sweep_step(long number);
-    void sweep_two_steps(long number);
+    void sweep_steps(long number, long steps);
     void make_rest(int half, const Buffer<Tile>& tiles, long number);
     void send_snapshot(std::size_t recorder, long number);
     void receive_snapshot();
     void turn() { std::swap(fields_, other_), turned_ = !turned_; }
     void carry_part(int part, const Buffer<Tile>& tiles);
-    void sweep_part(int part, const Kernel (&kernel)[2], const Buffer<Column>& columns);
     PsiSets<N> psi_sets(int part) const;
-    void sweep_two_part(int part);
+    void sweep_part(int part, long steps);
     SweepHalf<N> sweep_half(int half) const;
     bool records(long number) const;
     void record(long number);
+    bool may_sweep(long number) const;
     bool sweeps(long number) const;
     bool goes_with_next(long number, long last) const;
     void prepare_sweeps(const std::vector<Tile>& tiles);
@@ -240,9 +241,8 @@ private:
     FieldSet fields_, other_;  // the other one for steps in one pass
     Buffer<N> shares_, coupling_weights_;
     Buffer<Now> now_;
-    Buffer<Tile> tiles_, carried_, electric_, magnetic_;  // the last three of a sweep, see cut.hpp
-    Buffer<Column> swept_, swept_slabs_;
-    TwoSteps two_;
+    Buffer<Tile> tiles_;
+    std::array<Sweeping, 2> sweeps_;  // of one step, of two
     std::vector<HalfArrays> half_arrays_;
     Buffer<Current<N>> currents_;
     Buffer<cell::CircuitNumbers<Wide>> circuit_numbers_;

@@ -12,7 +12,7 @@
 namespace nearfield::cuda {
 
 template <class Real, class Stored, bool electric>
-NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile& tile, int x, int y) {
+NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile tile, int x, int y) {
     using V = Four<Real>;
     constexpr int towards = electric ? -1 : 1, own_psi = electric ? 0 : 2 * lanes_of_block;
     if (x / 4 >= tile.blocks || y >= tile.rows) return;
@@ -21,12 +21,18 @@ NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile& tile,
     Stored* const row = record + lanes_of_block + k;
     Stored *const fx = row + (electric ? 0 : 3) * h.field, *const fy = fx + h.field, *const fz = fy + h.field;
     const Stored *const px = row + (electric ? 3 : 0) * h.field, *const py = px + h.field, *const pz = py + h.field;
+    const unsigned program = h.program_of[i * h.rows + j];
     const auto read = [&](const Stored* p) { return four(p, h.other); };
     const V X = read(px), Y = read(py), Z = read(pz);
     const V aY = read(py + towards * h.plane), aZ = read(pz + towards * h.plane);
     const V bX = read(px + towards * h.record), bZ = read(pz + towards * h.record);
     constexpr int beside = electric ? -1 : 4;
     const Real x_beside = sample(px + beside, h.other), y_beside = sample(py + beside, h.other);
+    const bool plain = !tile.c_slab && tile.b_slab < 0 && tile.a_slab < 0;
+    V x_old{}, y_old{}, z_old{};
+    const auto read_old = [&] { x_old = four(fx, h.own), y_old = four(fy, h.own), z_old = four(fz, h.own); };
+    if (plain) read_old();  // as early as all else
+    const unsigned entry = h.entries[program * h.blocks + block];
     const V cX = electric ? V{x_beside, X.x, X.y, X.z} : V{X.y, X.z, X.w, x_beside};
     const V cY = electric ? V{y_beside, Y.x, Y.y, Y.z} : V{Y.y, Y.z, Y.w, y_beside};
     // Upper minus lower sample.
@@ -37,8 +43,8 @@ NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile& tile,
         const Stretch<Real> numbers = stretch_of_four(h.c, k);
         Real* const psi = stored<Real>(record + 6 * h.field) +
                           4 * lanes_of_block * (block < h.c_low ? block : block - h.c_gap) + own_psi + lane;
-        dcY = stretched(dcY, numbers, psi, psi, true);
-        dcX = stretched(dcX, numbers, psi + lanes_of_block, psi + lanes_of_block, true);
+        dcY = stretched(dcY, numbers, psi);
+        dcX = stretched(dcX, numbers, psi + lanes_of_block);
     } else if (!tile.unit) {
         const V inverse = load(h.c.inverse + k);
         dcY = dcY * inverse, dcX = dcX * inverse;
@@ -47,8 +53,8 @@ NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile& tile,
         const Stretch<Real> numbers = stretch_of_one(h.b, j);
         Real* const psi =
             h.b_psi + i * h.b_plane + (tile.b_slab + y) * h.psi_row + 4 * lanes_of_block * block + own_psi + lane;
-        dbZ = stretched(dbZ, numbers, psi, psi, true);
-        dbX = stretched(dbX, numbers, psi + lanes_of_block, psi + lanes_of_block, true);
+        dbZ = stretched(dbZ, numbers, psi);
+        dbX = stretched(dbX, numbers, psi + lanes_of_block);
     } else if (!tile.unit) {
         const V inverse = all_four(h.b.inverse[j]);
         dbZ = dbZ * inverse, dbX = dbX * inverse;
@@ -57,24 +63,24 @@ NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile& tile,
         const Stretch<Real> numbers = stretch_of_one(h.a, i);
         Real* const psi =
             h.a_psi + (long(tile.a_slab) * h.rows + j) * h.psi_row + 4 * lanes_of_block * block + own_psi + lane;
-        daZ = stretched(daZ, numbers, psi, psi, true);
-        daY = stretched(daY, numbers, psi + lanes_of_block, psi + lanes_of_block, true);
+        daZ = stretched(daZ, numbers, psi);
+        daY = stretched(daY, numbers, psi + lanes_of_block);
     } else if (!tile.unit) {
         const V inverse = all_four(h.a.inverse[i]);
         daZ = daZ * inverse, daY = daY * inverse;
     }
-    const unsigned entry = h.entries[h.program_of[i * h.rows + j] * h.blocks + block];
-    const bool lossy = entry >> 31;
-    const Real* const values = h.values + lanes_of_block * (entry & 0x7fffffffu) + lane;
-    const auto put = [&](Stored* f, int n, const V& first, const V& second) {
-        put_four(f, advanced<Real, electric>(four(f, h.own), first, second, lossy, values, n), h.own);
-    };
-    put(fx, 0, dbZ, dcY), put(fy, 1, dcX, daZ), put(fz, 2, daY, dbX);
+    if (!plain) read_old();
+    const bool lossy = entry & entry_is_lossy;
+    const Real* const values = h.values + lanes_of_block * (entry & entry_place) + lane;
+    const V x_new = advanced<Real, electric>(x_old, dbZ, dcY, lossy, values, 0),
+            y_new = advanced<Real, electric>(y_old, dcX, daZ, lossy, values, 1),
+            z_new = advanced<Real, electric>(z_old, daY, dbX, lossy, values, 2);
+    put_four(fx, x_new, h.own), put_four(fy, y_new, h.own), put_four(fz, z_new, h.own);
 }
 
 template <class Real, class Stored, bool electric>
 NEARFIELD_CELL void half_step(const HalfStep<Real>& h) {
-    const Tile& tile = h.tiles[block_number()];
+    const Tile tile = h.tiles[block_number()];
     last_phase([&](int thread) { half_step_of_four<Real, Stored, electric>(h, tile, thread % 32, thread / 32); });
 }
 

@@ -58,4 +58,16 @@ NEARFIELD_CELL void store(Real* p, const Four<Real>& v) {
     *reinterpret_cast<Four<Real>*>(p) = v;
 }
 
+// To the card's memory, in one piece; of a `store` the compiler may make four.
+#if defined(__CUDACC__)
+NEARFIELD_CELL void send(float* p, const Four<float>& v) {
+    asm volatile("{.reg .u64 a; cvta.to.global.u64 a, %0; st.global.v4.f32 [a], {%1, %2, %3, %4};}" ::"l"(p), "f"(v.x),
+                 "f"(v.y), "f"(v.z), "f"(v.w));
+}
+#endif
+template <class Real>
+NEARFIELD_CELL void send(Real* p, const Four<Real>& v) {
+    store(p, v);
+}
+
 }  // namespace nearfield::cuda

@@ -43,28 +43,42 @@ static bool recorded_last(const std::vector<Stage<Real>>& stages) {
     return true;
 }
 
+template <class Real>
+void CardEngine<Real>::Sweeping::take(const Cut& cut) {
+    prisms.assign(cut.prisms), carried.assign(cut.carried);
+    for (std::size_t n = 0; n < cut.halves.size(); ++n) halves[n].assign(cut.halves[n]);
+}
+
+template <class Real>
+std::size_t CardEngine<Real>::Sweeping::bytes() const {
+    std::size_t sum = prisms.bytes() + carried.bytes();
+    for (const Buffer<Tile>& each : halves) sum += each.bytes();
+    return sum;
+}
+
 // Whether steps go in one pass where they can, or two steps in one, and what that takes.
 template <class Real>
 void CardEngine<Real>::prepare_sweeps(const std::vector<Tile>& tiles) {
-    constexpr double worth_while = 0.9;   // of the bytes of more passes
-    constexpr std::size_t columns = 256;  // fewer leave multiprocessors of a card idle
+    constexpr double worth_while = 0.9;  // of the bytes of more passes
+    constexpr std::size_t enough = 256;  // prisms; fewer leave multiprocessors of a card idle
     moved_numbers_ = moved_by_halves(tiles);
     const bool closed = seams_[0].closed || seams_[1].closed || seams_[2].closed;
     if (passes_ == 2 || closed || reaches_far()) return;
     records_last_ = recorded_last(stages_[0]) && recorded_last(stages_[1]);
     Places acts = places_of_terms();
-    std::vector<bool> plain;
-    for (const Tile& tile : tiles) plain.push_back(tiles_within({tile}, acts).empty());
-    const Cut cut = cut_by_place(layout(), tiles, plain);
-    const bool two_may = passes_ != 1 && sweep_two[in_double].memory <= device_->block_memory();
     acts.add(slabs_of(layout()));
-    const CutTwo two = two_may ? cut_for_two(layout(), tiles, acts) : CutTwo{};
-    const auto pays = [&](std::size_t count, double moved, double otherwise) {
-        return count && (passes_ || (count >= columns && moved <= worth_while * otherwise));
-    };
-    const std::size_t count = cut.columns.size() + cut.slabs.size();
-    const bool fused = pays(two.prisms.size(), two.moved, std::min(cut.moved, cut.moved_by_two));
-    if (!fused && !pays(count, cut.moved, cut.moved_by_two)) return;
+    double least = moved_numbers_[0] + moved_numbers_[1];
+    std::array<Cut, 2> cuts;
+    for (int n = 0; n < 2; ++n) {
+        const Kernel& kernel = chosen(n ? sweep_two : sweep_one);
+        if (kernel.memory > device_->block_memory() || (passes_ && passes_ > 1.0 / (n + 1))) continue;
+        Cut cut = cut_by_place(layout(), tiles, acts, n + 1);
+        const std::size_t count = cut.prisms.size();
+        if (!count || (!passes_ && (count < enough || cut.moved > worth_while * least))) continue;
+        least = cut.moved;
+        cuts[n] = std::move(cut);
+    }
+    if (cuts[0].prisms.empty() && cuts[1].prisms.empty()) return;
     try {
         other_.records.resize(fields_.records.size());
         other_.a_psi.resize(fields_.a_psi.size()), other_.b_psi.resize(fields_.b_psi.size());
@@ -73,12 +87,8 @@ void CardEngine<Real>::prepare_sweeps(const std::vector<Tile>& tiles) {
         other_ = FieldSet(*device_);
         return;  // two passes take half the memory
     }
-    moved_numbers_ = {fused ? two.moved : cut.moved, 0};
-    swept_.assign(cut.columns), swept_slabs_.assign(cut.slabs);
-    carried_.assign(cut.carried), electric_.assign(cut.electric), magnetic_.assign(cut.magnetic);
-    if (!fused) return;
-    two_.prisms.assign(two.prisms), two_.carried.assign(two.carried);
-    for (int n = 0; n < 4; ++n) two_.halves[n].assign(two.halves[n]);
+    moved_numbers_ = {least, 0};
+    for (int n = 0; n < 2; ++n) sweeps_[n].take(cuts[n]);
 }
 
 // Whether something records whole boxes in a step.
@@ -89,17 +99,24 @@ bool CardEngine<Real>::records(long number) const {
                        [=](const Transform<Real>& each) { return number % each.stride == 0; });
 }
 
-// Whether a step goes in one pass. Boxes are recorded after it, which is too late for one whose samples a later term
+// Whether a step may go in one pass. Boxes are recorded after it, which is too late for one whose samples a later term
 // of the same half changes.
 template <class Real>
-bool CardEngine<Real>::sweeps(long number) const {
+bool CardEngine<Real>::may_sweep(long number) const {
     return passes() <= 1 && (records_last_ || !records(number));
+}
+
+// Whether a step that does not go with the next one goes in one pass.
+template <class Real>
+bool CardEngine<Real>::sweeps(long number) const {
+    return sweeps_[0].prisms.size() && may_sweep(number);
 }
 
 // Whether a step and the next one, before `last`, go in one pass; of the first nothing is left to record.
 template <class Real>
 bool CardEngine<Real>::goes_with_next(long number, long last) const {
-    return two_.prisms.size() && number + 1 < last && sweeps(number) && sweeps(number + 1) && !records(number);
+    return sweeps_[1].prisms.size() && number + 1 < last && may_sweep(number) && may_sweep(number + 1) &&
+           !records(number);
 }
 
 // What records boxes, once both halves of a step are made: no half changes the other's fields.
@@ -110,7 +127,7 @@ void CardEngine<Real>::record(long number) {
             if (stage.kind == Follows::spectrum || stage.kind == Follows::snapshot) follow(half, stage, number);
 }
 
-// Half a step of what is not plain, and what follows it there.
+// Half a step of what is not in prisms, and what follows it there.
 template <class Real>
 void CardEngine<Real>::make_rest(int half, const Buffer<Tile>& tiles, long number) {
     for (int p = 0; p < parts(); ++p) launch_half(half, p, tiles);
@@ -118,32 +135,19 @@ void CardEngine<Real>::make_rest(int half, const Buffer<Tile>& tiles, long numbe
         if (stage.kind == Follows::points || stage.kind == Follows::incident) follow(half, stage, number);
 }
 
-// From one set of fields to the other, which change places: first, there, both halves of what is not plain, then the
-// columns in slabs, then all others.
+// One step, or two, from one set of fields to the other, which change places: first the halves of what is not in prisms,
+// there, then these, over what the halves have spoiled.
 template <class Real>
-void CardEngine<Real>::sweep_step(long number) {
+void CardEngine<Real>::sweep_steps(long number, long steps) {
+    const Sweeping& sweep = sweeps_[steps - 1];
     turn();
-    for (int p = 0; p < parts(); ++p) carry_part(p, carried_);
-    make_rest(0, electric_, number);
-    make_rest(1, magnetic_, number);
-    for (int p = 0; p < parts(); ++p) {
-        sweep_part(p, sweep_slabs, swept_slabs_);
-        sweep_part(p, sweep, swept_);
-    }
-    record(number);
-}
-
-// Two steps likewise: first the four halves of what is not in prisms, then these, over what the halves have spoiled.
-template <class Real>
-void CardEngine<Real>::sweep_two_steps(long number) {
-    turn();
-    for (int p = 0; p < parts(); ++p) carry_part(p, two_.carried);
-    for (int n = 0; n < 4; ++n) {
+    for (int p = 0; p < parts(); ++p) carry_part(p, sweep.carried);
+    for (long n = 0; n < 2 * steps; ++n) {
         if (n % 2 == 0) launch(tick, 1, Tick<N>{now_.data()});
-        make_rest(n % 2, two_.halves[n], number + n / 2);
+        make_rest(n % 2, sweep.halves[n], number + n / 2);
     }
-    for (int p = 0; p < parts(); ++p) sweep_two_part(p);
-    record(number + 1);
+    for (int p = 0; p < parts(); ++p) sweep_part(p, steps);
+    record(number + steps - 1);
 }
 
 template <class Real>
@@ -184,43 +188,22 @@ auto CardEngine<Real>::sweep_half(int half) const -> SweepHalf<N> {
 }
 
 template <class Real>
-void CardEngine<Real>::sweep_part(int p, const Kernel (&kernel)[2], const Buffer<Column>& columns) {
-    if (!columns.size()) return;
+void CardEngine<Real>::sweep_part(int p, long steps) {
+    const Buffer<Prism>& prisms = sweeps_[steps - 1].prisms;
     const Layout& l = layout();
     const long first = p * l.volume_length + l.record(0, 0);
     const Sweep<N> arguments{other_.records.data() + first,
                              fields_.records.data() + first,
-                             psi_sets(p),
                              sweep_half(0),
                              sweep_half(1),
-                             columns.data(),
-                             {int(l.slab[0].low), int(l.na - l.slab[0].high)},
-                             {int(l.slab[1].low), int(l.nb - l.slab[1].high)},
-                             {int(l.c_low), int(l.c_high)},
+                             prisms.data(),
                              l.record_length,
                              l.plane_length,
                              int(l.field_length),
+                             int(l.na),
                              int(l.nb),
                              int(l.blocks)};
-    device_->launch(kernel[in_double], long(columns.size()), &arguments);
-}
-
-template <class Real>
-void CardEngine<Real>::sweep_two_part(int p) {
-    const Layout& l = layout();
-    const long first = p * l.volume_length + l.record(0, 0);
-    const SweepTwo<N> arguments{other_.records.data() + first,
-                                fields_.records.data() + first,
-                                sweep_half(0),
-                                sweep_half(1),
-                                two_.prisms.data(),
-                                l.record_length,
-                                l.plane_length,
-                                int(l.field_length),
-                                int(l.na),
-                                int(l.nb),
-                                int(l.blocks)};
-    device_->launch(sweep_two[in_double], long(two_.prisms.size()), &arguments);
+    device_->launch(chosen(steps == 2 ? sweep_two : sweep_one), long(prisms.size()), &arguments);
 }
 
 template class CardEngine<float>;

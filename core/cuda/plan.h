@@ -30,20 +30,23 @@ template <class Real>
 struct Axis {  // a value a sample, padded to whole blocks
     const Real *inverse, *decay, *drive;
 };
-struct Tile {            // some rows of a plane, some blocks of 16 of each: all alike
+struct alignas(16) Tile {  // some rows of a plane, some blocks of 16 of each: all alike
     int i, j, k;         // first plane, row and block
     int rows, blocks;    // how many, at most 8 each
     int a_slab, b_slab;  // number of the plane, of the first row, in its slab; -1: outside
     short c_slab;        // whether the blocks lie in a slab along the rows
     short unit;          // whether all inverse lengths along axes of whose slabs it is outside are exactly 1
 };
+// An entry of a palette: the place of its coefficients, in blocks of 16; whether there is loss; whether there is none and
+// its 16 cells are alike.
+constexpr unsigned entry_is_lossy = 1u << 31, entry_is_alike = 1u << 30, entry_place = entry_is_alike - 1, no_entry = ~0u;
 template <class Real>
 struct HalfStep {
     Real* records;  // record (0, 0)
     Real *a_psi, *b_psi;
     Axis<Real> a, b, c;
     const unsigned* program_of;  // by row
-    const unsigned* entries;     // by program and block: lossy or not in the highest bit, place of its coefficients
+    const unsigned* entries;     // by program and block
     const Real* values;          // in blocks of 16: three of Cb, or three pairs of Ca, Cb
     const Tile* tiles;
     long record, plane, psi_row, b_plane;  // strides
@@ -69,42 +72,21 @@ struct Carry {
     long record, plane;
     int field, rows, c_low, c_gap;  // as in HalfStep
 };
-struct Ends {  // of an axis: samples, or blocks, in the lower slab of the CPML; the first one of the upper slab
-    int low, high;
-};
-struct Column {   // rows and blocks of tiles, some planes of them
-    int i, j, k;  // first plane, row and block
-    int planes, rows, blocks;
-    short unit;                       // as in Tile; slabs do not ask
-    short a_given, b_given, c_given;  // E past the last plane, row and cell is ready
-};
 template <class Real>
 struct SweepHalf {  // as in HalfStep
     Axis<Real> a, b, c;
     const unsigned *program_of, *entries;
     const Real* values;
 };
-template <class Real>
-struct Sweep {
-    const Real* from;  // record (0, 0)
-    Real* to;
-    PsiSets<Real> psi;
-    SweepHalf<Real> electric, magnetic;
-    const Column* columns;
-    Ends a, b, c;  // planes, rows, blocks
-    long record, plane;
-    int field, rows, blocks;
-};
-
-// Two steps in one pass: what a block of threads makes, of which some rows and cells at its sides are not stored.
-constexpr int cells_of_prism = 64, rows_of_prism = 16;
+// Steps in one pass: what a block of threads makes, of which some rows and cells at its sides are not stored.
+constexpr int cells_of_prism = 64, rows_of_prism = 16, planes_of_prism = 128;  // planes: at most
 struct Prism {
     int i, j, k, planes, rows, cells;  // what is stored: first plane, row and cell, and how many
     int first_j, first_k;              // of what is made; `k`, `cells` and this in fours
     int unit;                          // whether all inverse lengths there are exactly 1
 };
 template <class Real>
-struct SweepTwo {
+struct Sweep {
     const Real* from;  // record (0, 0)
     Real* to;
     SweepHalf<Real> electric, magnetic;

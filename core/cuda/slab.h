@@ -1,5 +1,4 @@
-// Four samples in a slab of the CPML (cell/cpml.h): psi of a derivative is read in one place and left in another, or in
-// the same one.
+// Four samples in a slab of the CPML (cell/cpml.h).
 #pragma once
 
 #include "cell/cpml.h"
@@ -21,19 +20,12 @@ NEARFIELD_CELL Stretch<Real> stretch_of_one(const Axis<Real>& axis, int n) {
     return {all_four(axis.inverse[n]), all_four(axis.decay[n]), all_four(axis.drive[n])};
 }
 
-// `keeps`: whether psi is left behind.
 template <class Real>
-NEARFIELD_CELL Four<Real> stretched(const Four<Real>& difference, const Stretch<Real>& s, const Real* from, Real* to,
-                                    bool keeps) {
-    Four<Real> psi = load(from);
+NEARFIELD_CELL Four<Real> stretched(const Four<Real>& difference, const Stretch<Real>& s, Real* at) {
+    Four<Real> psi = load(at);
     const Four<Real> value = cell::stretched(difference, s.inverse, s.decay, s.drive, psi);
-    if (keeps) store(to, psi);
+    store(at, psi);
     return value;
-}
-
-// Number of a plane, row or block among those in slabs; -1: outside.
-NEARFIELD_CELL int number_in_slabs(const Ends& ends, int n) {
-    return n < ends.low ? n : n >= ends.high ? n - ends.high + ends.low : -1;
 }
 
 }  // namespace nearfield::cuda

@@ -118,8 +118,9 @@ long CardEngine<Real>::make_steps(long number) {
     }
     device_->replay(steps.graph);
     for (long n = number; n < number + count && again; ++n) {  // as they did when the graph was made
-        if (sweeps(n)) turn();
-        n += goes_with_next(n, number + count);
+        const bool pair = goes_with_next(n, number + count);
+        if (pair || sweeps(n)) turn();
+        n += pair;
     }
     return count;
 }
@@ -150,9 +151,9 @@ std::vector<std::vector<double>> CardEngine<Real>::end() {
 // Makes a step, or two of those before `last`, and says how many.
 template <class Real>
 long CardEngine<Real>::make_step(long number, long last) {
-    if (goes_with_next(number, last)) return sweep_two_steps(number), 2;
+    if (goes_with_next(number, last)) return sweep_steps(number, 2), 2;
+    if (sweeps(number)) return sweep_steps(number, 1), 1;
     launch(tick, 1, Tick<N>{now_.data()});
-    if (sweeps(number)) return sweep_step(number), 1;
     make_half(0, number);
     make_half(1, number);
     return 1;

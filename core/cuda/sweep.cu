@@ -1,131 +1,243 @@
-// A whole step in one pass where nothing acts or records between its halves: E, then H, from one set of records to
-// another. `sweep` makes rows outside of the CPML; `sweep_slabs`, before it, those in slabs of any axes, with psi from one
-// set to another too.
-// Layout: records of core/layout.hpp, twice. A block makes a column: up to eight rows of up to 128 cells, plane after
-// plane; a thread makes four samples of all six components. E of a plane is kept in the block's memory, with one row
-// and one cell beyond, until H of that plane is made, which needs E of the next plane too. What E a column needs beyond
-// its ends it makes itself, unless it is ready in `to` (`given`), as are zeros beyond the domain. Traffic in single
-// precision: 48 bytes a cell, 32 more in each slab, and what the ends of columns cost.
-#include "slab.h"
+// One whole step, or two, in one pass where nothing but the update happens, outside of the CPML: fields before it in one
+// set of records, after it in another. Tiles of the rest are carried there first (`sweep_carry`), whose half steps are
+// made in place.
+// Layout: records of core/layout.hpp, twice. A block of threads makes a prism: 16 rows of 64 cells, plane after plane; a
+// thread makes four samples of all six components. Of two steps it makes at position n
+//     E of plane n and H of plane n - 1 after the first step, E of plane n - 2 and H of plane n - 3 after the second,
+// from what the position before has left in the block's memory, in two places for even and odd positions: one barrier a
+// position. What lies within as many rows as steps, or four cells, of a side that is not the domain's own is not known
+// to the end, is not stored, and belongs to a neighbour. Traffic in single precision: 48 bytes a cell for all steps, 24
+// for each plane more that a prism begins and ends with; sides are read twice, from the second-level cache.
+//
+// A card's loads come back in their order: what is read while the next plane is on its way from memory waits for that
+// plane. So all that a position needs lies in registers and in the block's memory: lengths, and the coefficients of
+// blocks of 16 cells that are alike, of which an entry of the palette says so (plan.h).
 #include "three.h"
 
 namespace nearfield::cuda {
 
-constexpr int row_of_sweep = 136, rows_of_sweep = 9;  // samples, of which 129 count; rows
-
 template <class Real>
-struct KeptPlane {
-    Real of[3][rows_of_sweep][row_of_sweep];
+using Laid = Real[3][rows_of_prism][cells_of_prism];
+constexpr int planes_made = planes_of_prism + 8;  // those past the ends too
+template <class Real, int steps>
+struct Positions {                // by step of the pass and parity of the position
+    Laid<Real> before[steps][2];  // H before the step
+    Laid<Real> after[steps][2];   // E after it
+    Real a[2][planes_made], b[2][rows_of_prism], c[2][cells_of_prism];  // inverse lengths of both half steps
+    // Entries of the palette that each thread's samples have in the last planes, its own alone.
+    unsigned of_electric[4][threads_of_block], of_magnetic[4][threads_of_block];
+};
+// The coefficients of an entry of the palette whose cells are alike.
+template <class Real>
+struct Alike {
+    unsigned entry;
+    Real x, y, z;
+};
+// What a thread keeps: what it has read ahead, and where it is.
+template <class Real>
+struct Kept {
+    Three<Real> electric;
+    unsigned program_electric, program_magnetic;  // of plane n + 1
+    Alike<Real> alike_electric, alike_magnetic;
+    long place;       // of its samples of plane n + 1
+    int j, k;         // in the domain; j is -1 outside of it
+    int first, last;  // planes that it stores
+};
+struct Spot {  // of four samples, in the prism
+    int x, y, thread;
 };
 
 template <class Real>
-NEARFIELD_CELL long place_of(const Sweep<Real>& s, int i, int j, int k) {
-    return i * s.plane + j * s.record + lanes_of_block + k;
+NEARFIELD_CELL Three<Real> own(const Laid<Real>& laid, const Spot& at) {
+    return three(&laid[0][at.y][at.x], rows_of_prism * cells_of_prism);
+}
+template <class Real>
+NEARFIELD_CELL void lay(Laid<Real>& laid, const Spot& at, const Three<Real>& t) {
+    store(&laid[0][at.y][at.x], rows_of_prism * cells_of_prism, t);
+}
+template <class Real>
+NEARFIELD_CELL Four<Real> four_or_zero(const Laid<Real>& laid, int component, int y, int x) {
+    return y >= 0 && y < rows_of_prism ? load(&laid[component][y][x]) : all_four(Real(0));
+}
+template <class Real>
+NEARFIELD_CELL Real one_or_zero(const Laid<Real>& laid, int component, int y, int x) {
+    return x >= 0 && x < cells_of_prism ? laid[component][y][x] : Real(0);
 }
 
-// Derivatives of four samples in slabs of the CPML, of some axes at least; `own`: psi is left in `to`.
+template <class Real, int steps>
+NEARFIELD_CELL void divide(const Positions<Real, steps>& kept, int half, int plane, const Spot& at, Three<Real>& da,
+                           Three<Real>& db, Three<Real>& dc) {
+    const Four<Real> a = all_four(kept.a[half][plane]), b = all_four(kept.b[half][at.y]), c = load(&kept.c[half][at.x]);
+    da.y = da.y * a, da.z = da.z * a, db.x = db.x * b, db.z = db.z * b, dc.x = dc.x * c, dc.y = dc.y * c;
+}
+
 template <class Real, bool electric>
-NEARFIELD_CELL void stretch(const Sweep<Real>& s, const SweepHalf<Real>& h, bool own, int i, int j, int k,
-                            Three<Real>& da, Three<Real>& db, Three<Real>& dc) {
-    const int block = k / lanes_of_block;
-    const int a = number_in_slabs(s.a, i), b = number_in_slabs(s.b, j), c = number_in_slabs(s.c, block);
-    const auto both = [&](Four<Real>& first, Four<Real>& second, bool in_slab, const Stretch<Real>& numbers,
-                          const Real* from, Real* to, long psi) {
-        if (!in_slab) {
-            first = first * numbers.inverse, second = second * numbers.inverse;
-            return;
-        }
-        psi += (electric ? 0 : 2 * lanes_of_block) + k % lanes_of_block;
-        first = stretched(first, numbers, from + psi, to + psi, own);
-        second = stretched(second, numbers, from + psi + lanes_of_block, to + psi + lanes_of_block, own);
+NEARFIELD_CELL Three<Real> updated(const SweepHalf<Real>& h, const Alike<Real>& alike, unsigned entry, int k,
+                                   const Three<Real>& old, const Three<Real>& da, const Three<Real>& db,
+                                   const Three<Real>& dc) {
+    if (entry != alike.entry) return advanced<Real, electric>(h, entry, k, old, da, db, dc);
+    const auto one = [](const Four<Real>& f, Real drive, const Four<Real>& first, const Four<Real>& second) {
+        return electric ? cell::advance_electric(f, all_four(drive), first, second)
+                        : cell::advance_magnetic(f, all_four(drive), first, second);
     };
-    both(dc.y, dc.x, c >= 0, stretch_of_four(h.c, k), s.from, s.to,
-         i * s.plane + j * s.record + 6 * s.field + 4 * lanes_of_block * c);
-    both(db.z, db.x, b >= 0, stretch_of_one(h.b, j), s.psi.b_from, s.psi.b_to,
-         i * s.psi.b_plane + b * s.psi.row + 4 * lanes_of_block * block);
-    both(da.z, da.y, a >= 0, stretch_of_one(h.a, i), s.psi.a_from, s.psi.a_to,
-         (long(a) * s.rows + j) * s.psi.row + 4 * lanes_of_block * block);
+    return {one(old.x, alike.x, db.z, dc.y), one(old.y, alike.y, dc.x, da.z), one(old.z, alike.z, da.y, db.x)};
 }
 
-// Three components of four samples after their half step. `unit`: lengths are exactly 1; slabs do not ask.
-template <class Real, bool electric, bool slabs>
-NEARFIELD_CELL Three<Real> updated(const Sweep<Real>& s, bool unit, bool own, int i, int j, int k,
-                                   const Three<Real>& old, Three<Real> da, Three<Real> db, Three<Real> dc) {
-    const SweepHalf<Real>& h = electric ? s.electric : s.magnetic;
-    if (slabs) {
-        stretch<Real, electric>(s, h, own, i, j, k, da, db, dc);
-    } else if (!unit) {
-        divide(h, i, j, k, da, db, dc);
-    }
-    const unsigned entry = h.entries[h.program_of[i * s.rows + j] * s.blocks + k / lanes_of_block];
-    return advanced<Real, electric>(h, entry, k, old, da, db, dc);
+// E of a plane after a step, from H of that plane and of the one before it. `plane`: counted from the first position.
+template <class Real, int steps>
+NEARFIELD_CELL Three<Real> electric_of(const Sweep<Real>& s, const Positions<Real, steps>& kept, const Kept<Real>& t,
+                                       bool unit, int plane, const Spot& at, unsigned entry, const Three<Real>& old,
+                                       const Laid<Real>& here, const Three<Real>& before) {
+    const Three<Real> h = own(here, at);
+    const Four<Real> cX{one_or_zero(here, 0, at.y, at.x - 1), h.x.x, h.x.y, h.x.z};
+    const Four<Real> cY{one_or_zero(here, 1, at.y, at.x - 1), h.y.x, h.y.y, h.y.z};
+    Three<Real> da{h.x, h.y - before.y, h.z - before.z};
+    Three<Real> db{h.x - four_or_zero(here, 0, at.y - 1, at.x), h.y, h.z - four_or_zero(here, 2, at.y - 1, at.x)};
+    Three<Real> dc{h.x - cX, h.y - cY, h.z};
+    if (!unit) divide(kept, 0, plane, at, da, db, dc);
+    return updated<Real, true>(s.electric, t.alike_electric, entry, t.k, old, da, db, dc);
 }
 
-// E of four samples after the step, from the fields before it.
-template <class Real, bool slabs>
-NEARFIELD_CELL Three<Real> next_electric(const Sweep<Real>& s, bool unit, bool own, int i, int j, int k) {
-    using V = Four<Real>;
-    const Real* const e = s.from + place_of(s, i, j, k);
-    const Real *const hx = e + 3 * s.field, *const hy = hx + s.field, *const hz = hy + s.field;
-    const V X = load(hx), Y = load(hy), Z = load(hz);
-    const V cX{hx[-1], X.x, X.y, X.z}, cY{hy[-1], Y.x, Y.y, Y.z};
-    const Three<Real> da{X, Y - load(hy - s.plane), Z - load(hz - s.plane)};
-    const Three<Real> db{X - load(hx - s.record), Y, Z - load(hz - s.record)};
-    const Three<Real> dc{X - cX, Y - cY, Z};
-    return updated<Real, true, slabs>(s, unit, own, i, j, k, three(e, s.field), da, db, dc);
-}
-
-// H of four samples of the plane that is kept, whose row is y and first cell is x; `next`: E of the plane after it.
-template <class Real, bool slabs>
-NEARFIELD_CELL void make_magnetic(const Sweep<Real>& s, const KeptPlane<Real>& kept, const Three<Real>& next, bool unit,
-                                  int i, int j, int k, int x, int y) {
-    using V = Four<Real>;
-    const long at = place_of(s, i, j, k) + 3 * s.field;
-    const V X = load(&kept.of[0][y][x]), Y = load(&kept.of[1][y][x]), Z = load(&kept.of[2][y][x]);
-    const V cX{X.y, X.z, X.w, kept.of[0][y][x + 4]}, cY{Y.y, Y.z, Y.w, kept.of[1][y][x + 4]};
-    const Three<Real> da{X, next.y - Y, next.z - Z};
-    const Three<Real> db{load(&kept.of[0][y + 1][x]) - X, Y, load(&kept.of[2][y + 1][x]) - Z};
-    const Three<Real> dc{cX - X, cY - Y, Z};
-    store(s.to + at, s.field,
-          updated<Real, false, slabs>(s, unit, true, i, j, k, three(s.from + at, s.field), da, db, dc));
+// H of a plane after a step, from E of that plane and of the one after it.
+template <class Real, int steps>
+NEARFIELD_CELL Three<Real> magnetic_of(const Sweep<Real>& s, const Positions<Real, steps>& kept, const Kept<Real>& t,
+                                       bool unit, int plane, const Spot& at, unsigned entry, const Three<Real>& old,
+                                       const Laid<Real>& here, const Three<Real>& next) {
+    const Three<Real> e = own(here, at);
+    const Four<Real> cX{e.x.y, e.x.z, e.x.w, one_or_zero(here, 0, at.y, at.x + 4)};
+    const Four<Real> cY{e.y.y, e.y.z, e.y.w, one_or_zero(here, 1, at.y, at.x + 4)};
+    Three<Real> da{e.x, next.y - e.y, next.z - e.z};
+    Three<Real> db{four_or_zero(here, 0, at.y + 1, at.x) - e.x, e.y, four_or_zero(here, 2, at.y + 1, at.x) - e.z};
+    Three<Real> dc{cX - e.x, cY - e.y, e.z};
+    if (!unit) divide(kept, 1, plane, at, da, db, dc);
+    return updated<Real, false>(s.magnetic, t.alike_magnetic, entry, t.k, old, da, db, dc);
 }
 
 template <class Real>
-NEARFIELD_CELL void keep(KeptPlane<Real>& kept, const Three<Real>& t, int x, int y) {
-    store(&kept.of[0][y][x], t.x), store(&kept.of[1][y][x], t.y), store(&kept.of[2][y][x], t.z);
+NEARFIELD_CELL unsigned program_of(const Sweep<Real>& s, const SweepHalf<Real>& h, int i, int j) {
+    return h.program_of[i * s.rows + j];
+}
+template <class Real>
+NEARFIELD_CELL unsigned entry_of(const Sweep<Real>& s, const SweepHalf<Real>& h, unsigned program, int k) {
+    return h.entries[program * s.blocks + k / lanes_of_block];
+}
+// Takes the coefficients of an entry whose cells are alike in place of those of another.
+template <class Real>
+NEARFIELD_CELL void know(const SweepHalf<Real>& h, unsigned entry, Alike<Real>& alike) {
+    if (entry == alike.entry || !(entry & entry_is_alike)) return;
+    const Real* const values = h.values + lanes_of_block * (entry & entry_place);
+    alike = {entry, values[0], values[lanes_of_block], values[2 * lanes_of_block]};
 }
 
-template <class Real, bool slabs>
-NEARFIELD_CELL void sweep_column(const Sweep<Real>& s) {
-    const Column& c = s.columns[block_number()];
-    KeptPlane<Real>& kept = block_memory<KeptPlane<Real>>();
-    const bool unit = c.unit;
-    const auto ready = [&](int i, int j, int k) { return three(s.to + place_of(s, i, j, k), s.field); };
-    for (int i = c.i; i <= c.i + c.planes; ++i) {
-        const bool beyond = i == c.i + c.planes;
-        phase([&](int thread) {
-            const int x = thread % 32 * 4, y = thread / 32, j = c.j + y, k = lanes_of_block * c.k + x;
-            if (x >= lanes_of_block * c.blocks || y >= c.rows) return;
-            const Three<Real> e =
-                beyond && c.a_given ? ready(i, j, k) : next_electric<Real, slabs>(s, unit, !beyond, i, j, k);
-            if (!beyond) store(s.to + place_of(s, i, j, k), s.field, e);
-            if (i > c.i) make_magnetic<Real, slabs>(s, kept, e, unit, i - 1, j, k, x, y);
-        });
-        if (beyond) return;
-        phase([&](int thread) {
-            const int x = thread % 32 * 4, y = thread / 32, j = c.j + y, k = lanes_of_block * c.k + x;
-            if (x >= lanes_of_block * c.blocks || y >= c.rows) return;
-            keep(kept, ready(i, j, k), x, y);
-            if (y == c.rows - 1)
-                keep(kept, c.b_given ? ready(i, j + 1, k) : next_electric<Real, slabs>(s, unit, false, i, j + 1, k), x,
-                     y + 1);
-            if (x == lanes_of_block * c.blocks - 4) {
-                const Three<Real> e =
-                    c.c_given ? ready(i, j, k + 4) : next_electric<Real, slabs>(s, unit, false, i, j, k + 4);
-                kept.of[0][y][x + 4] = e.x.x, kept.of[1][y][x + 4] = e.y.x;
-            }
-        });
+// Step `m` of the pass at position n: E of plane n - 2 m, H of the plane before it, after the last step to memory where
+// they are the prism's own.
+template <class Real, int steps, int m>
+NEARFIELD_CELL void make_step(const Sweep<Real>& s, Positions<Real, steps>& kept, const Kept<Real>& t, bool unit, int n,
+                              int first, const Spot& at) {
+    const int now = n & 1, was = now ^ 1, i = n - 2 * m;
+    if (i < first) return;
+    // H of a plane is laid where E of the one after it is made: a position later for all steps but the first
+    const Three<Real> before = own(kept.before[m][m ? now : was], at);  // H of plane i - 1
+    Three<Real> e{all_four(Real(0)), all_four(Real(0)), all_four(Real(0))};
+    if (i < s.planes) {
+        const unsigned entry = kept.of_electric[i & 3][at.thread];
+        const Three<Real> old = m ? own(kept.after[m ? m - 1 : 0][now], at) : t.electric;
+        e = electric_of(s, kept, t, unit, i - first, at, entry, old, kept.before[m][m ? was : now], before);
     }
+    const auto magnetic = [&] {
+        const unsigned entry = kept.of_magnetic[(i - 1) & 3][at.thread];
+        return magnetic_of(s, kept, t, unit, i - 1 - first, at, entry, before, kept.after[m][was], e);
+    };
+    if constexpr (m + 1 < steps) {
+        if (i > first && i <= s.planes) lay(kept.before[m + 1][now], at, magnetic());
+    } else {
+        Real* const to = s.to + (t.place - (2 * m + 1) * s.plane);
+        if (i >= t.first && i < t.last) send(to, s.field, e);
+        if (i > t.first && i <= t.last) send(to - s.plane + 3 * s.field, s.field, magnetic());
+    }
+    lay(kept.after[m][now], at, e);
+}
+
+template <class Real, int steps>
+NEARFIELD_CELL void clear(Positions<Real, steps>& kept, const Spot& at) {
+    const Three<Real> zeros{all_four(Real(0)), all_four(Real(0)), all_four(Real(0))};
+    for (int step = 0; step < steps; ++step)
+        for (int parity = 0; parity < 2; ++parity)
+            lay(kept.before[step][parity], at, zeros), lay(kept.after[step][parity], at, zeros);
+}
+
+// Inverse lengths of one half, past the domain's ends those of its last samples.
+template <class Real, int steps>
+NEARFIELD_CELL void keep_lengths(const Sweep<Real>& s, const SweepHalf<Real>& h, const Prism& p, int first, int half,
+                                 Positions<Real, steps>& kept, int thread) {
+    const auto within = [](int n, int count) { return n < count ? n : count - 1; };
+    if (thread < planes_made) kept.a[half][thread] = h.a.inverse[within(first + thread, s.planes)];
+    if (thread < rows_of_prism) kept.b[half][thread] = h.b.inverse[within(p.first_j + thread, s.rows)];
+    if (thread < cells_of_prism)
+        kept.c[half][thread] = h.c.inverse[within(p.first_k + thread, lanes_of_block * s.blocks)];
+}
+
+template <class Real, int steps>
+NEARFIELD_CELL void sweep_prism(const Sweep<Real>& s) {
+    const Prism p = s.prisms[block_number()];
+    Positions<Real, steps>& kept = block_memory<Positions<Real, steps>>();
+    Each<Kept<Real>> each;
+    const int first = p.i < steps ? 0 : p.i - steps, last = p.i + p.planes + 2 * (steps - 1);  // positions
+    const int end = p.i + p.planes + steps < s.planes ? p.i + p.planes + steps : s.planes;     // of the planes read
+    const auto spot = [](int thread) {
+        return Spot{thread % (cells_of_prism / 4) * 4, thread / (cells_of_prism / 4), thread};
+    };
+    const auto keep_entries = [&](unsigned of_electric, unsigned of_magnetic, int plane, int thread) {
+        kept.of_electric[plane & 3][thread] = of_electric, kept.of_magnetic[plane & 3][thread] = of_magnetic;
+    };
+    phase(each, [&](Kept<Real>& t, int thread) {
+        const Spot at = spot(thread);
+        clear(kept, at);
+        keep_lengths(s, s.electric, p, first, 0, kept, thread), keep_lengths(s, s.magnetic, p, first, 1, kept, thread);
+        t = {};
+        t.alike_electric.entry = t.alike_magnetic.entry = no_entry;
+        t.j = p.first_j + at.y, t.k = p.first_k + at.x;
+        const bool mine = t.j >= p.j && t.j < p.j + p.rows && t.k >= p.k && t.k < p.k + p.cells;
+        t.first = mine ? p.i : s.planes + 8, t.last = mine ? p.i + p.planes : 0;
+        t.place = first * s.plane + t.j * s.record + lanes_of_block + t.k;
+        if (t.j >= s.rows || t.k >= lanes_of_block * s.blocks) {
+            t.j = -1;
+            return;
+        }
+        const Real* const from = s.from + t.place;
+        t.electric = three(from, s.field), lay(kept.before[0][first & 1], at, three(from + 3 * s.field, s.field));
+        keep_entries(entry_of(s, s.electric, program_of(s, s.electric, first, t.j), t.k),
+                     entry_of(s, s.magnetic, program_of(s, s.magnetic, first, t.j), t.k), first, thread);
+        if (first + 1 < end) {
+            t.program_electric = program_of(s, s.electric, first + 1, t.j);
+            t.program_magnetic = program_of(s, s.magnetic, first + 1, t.j);
+        }
+        t.place += s.plane;
+    });
+    for (int n = first; n <= last; ++n)
+        phase(each, [&](Kept<Real>& t, int thread) {
+            const Spot at = spot(thread);
+            if (t.j < 0) return;
+            know(s.electric, kept.of_electric[n & 3][thread], t.alike_electric);
+            know(s.magnetic, kept.of_magnetic[n & 3][thread], t.alike_magnetic);
+            Three<Real> e = {}, h = {};
+            unsigned of_electric = 0, of_magnetic = 0;
+            if (n + 1 < end) {
+                const Real* const from = s.from + t.place;
+                e = three(from, s.field), h = three(from + 3 * s.field, s.field);
+                of_electric = entry_of(s, s.electric, t.program_electric, t.k);
+                of_magnetic = entry_of(s, s.magnetic, t.program_magnetic, t.k);
+                if (n + 2 < end) {
+                    t.program_electric = program_of(s, s.electric, n + 2, t.j);
+                    t.program_magnetic = program_of(s, s.magnetic, n + 2, t.j);
+                }
+            }
+            if constexpr (steps == 2) make_step<Real, steps, 1>(s, kept, t, p.unit, n, first, at);
+            make_step<Real, steps, 0>(s, kept, t, p.unit, n, first, at);
+            lay(kept.before[0][(n + 1) & 1], at, h);
+            keep_entries(of_electric, of_magnetic, n + 1, thread);
+            t.electric = e, t.place += s.plane;
+        });
 }
 
 // Six components of tiles, with psi, from one set of records to another. A thread copies four samples.
@@ -153,11 +265,11 @@ NEARFIELD_CELL void carry_tile(const Carry<Real>& s) {
     });
 }
 
-#define SWEEP(Real, a) sweep_column<Real, false>(a)
-#define SLABS(Real, a) sweep_column<Real, true>(a)
+#define ONE(Real, a) sweep_prism<Real, 1>(a)
+#define TWO(Real, a) sweep_prism<Real, 2>(a)
 #define CARRY(Real, a) carry_tile<Real>(a)
-NEARFIELD_KERNEL(sweep, Sweep, sizeof(KeptPlane<double>), SWEEP)
-NEARFIELD_KERNEL(sweep_slabs, Sweep, sizeof(KeptPlane<double>), SLABS)
+NEARFIELD_KERNEL_OF(sweep_one, Sweep, 2, sizeof(Positions<float, 1>), sizeof(Positions<Wide, 1>), ONE)
+NEARFIELD_KERNEL_OF(sweep_two, Sweep, 2, sizeof(Positions<float, 2>), sizeof(Positions<Wide, 2>), TWO)
 NEARFIELD_KERNEL(sweep_carry, Carry, 0, CARRY)
 
 }  // namespace nearfield::cuda

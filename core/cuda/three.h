@@ -19,21 +19,17 @@ template <class Real>
 NEARFIELD_CELL void store(Real* at, int field, const Three<Real>& t) {
     store(at, t.x), store(at + field, t.y), store(at + 2 * field, t.z);
 }
-
-// Differences over lengths, by the axes they are along.
 template <class Real>
-NEARFIELD_CELL void divide(const SweepHalf<Real>& h, int i, int j, int k, Three<Real>& da, Three<Real>& db,
-                           Three<Real>& dc) {
-    const Four<Real> a = all_four(h.a.inverse[i]), b = all_four(h.b.inverse[j]), c = load(h.c.inverse + k);
-    da.y = da.y * a, da.z = da.z * a, db.x = db.x * b, db.z = db.z * b, dc.x = dc.x * c, dc.y = dc.y * c;
+NEARFIELD_CELL void send(Real* at, int field, const Three<Real>& t) {
+    send(at, t.x), send(at + field, t.y), send(at + 2 * field, t.z);
 }
 
 // From derivatives, with the coefficients of an entry of the palette.
 template <class Real, bool electric>
 NEARFIELD_CELL Three<Real> advanced(const SweepHalf<Real>& h, unsigned entry, int k, const Three<Real>& old,
                                     const Three<Real>& da, const Three<Real>& db, const Three<Real>& dc) {
-    const bool lossy = entry >> 31;
-    const Real* const values = h.values + lanes_of_block * (entry & 0x7fffffffu) + k % lanes_of_block;
+    const bool lossy = entry & entry_is_lossy;
+    const Real* const values = h.values + lanes_of_block * (entry & entry_place) + k % lanes_of_block;
     return {advanced<Real, electric>(old.x, db.z, dc.y, lossy, values, 0),
             advanced<Real, electric>(old.y, dc.x, da.z, lossy, values, 1),
             advanced<Real, electric>(old.z, da.y, db.x, lossy, values, 2)};

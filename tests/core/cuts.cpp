@@ -1,6 +1,6 @@
-// The domain cut by place for two steps in one pass (core/cuda/cut_two.hpp): any cut makes every sample once a step, from
-// what it needs.
-#include "cuda/cut_two.hpp"
+// The domain cut by place for one step or two in one pass (core/cuda/cut.hpp): any cut makes every sample once a step,
+// from what it needs.
+#include "cuda/cut.hpp"
 
 #include <doctest/doctest.h>
 
@@ -58,13 +58,14 @@ struct Made {
 };
 
 // Of all fours of samples, how often prisms store them. Checks that what its corners need lies in each.
-std::vector<int> stored_by(const std::vector<Prism>& prisms, const Layout& l, const Places& all) {
+std::vector<int> stored_by(const std::vector<Prism>& prisms, const Layout& l, const Places& all, long steps) {
     std::vector<int> stored(all.has.size() * 4, 0);
     for (const Prism& p : prisms) {
         std::set<Place> read;
         for (int n = 0; n < 8; ++n)
             read.insert({p.i + n % 2 * (p.planes - 1), p.j + n / 2 % 2 * (p.rows - 1), p.k + n / 4 * (p.cells - 1)});
-        for (const long towards : {1, -1, 1, -1}) read = with_neighbours(read, towards, {l.na, l.nb, lanes * l.blocks});
+        for (long n = 0; n < 2 * steps; ++n)
+            read = with_neighbours(read, n % 2 ? -1 : 1, {l.na, l.nb, lanes * l.blocks});
         CHECK(std::all_of(read.begin(), read.end(), [&](const Place& each) {
             return each[1] >= p.first_j && each[1] < p.first_j + rows_of_prism && each[2] >= p.first_k &&
                    each[2] < p.first_k + cells_of_prism;
@@ -76,40 +77,42 @@ std::vector<int> stored_by(const std::vector<Prism>& prisms, const Layout& l, co
     return stored;
 }
 
-// Whether two steps of a block of samples, H last, are the update alone.
-bool only_updated(const Places& acts, long i, long j, long block) {
+// Whether the steps of a block of samples, H last, are the update alone.
+bool only_updated(const Places& acts, long i, long j, long block, long steps) {
     std::set<Place> made{{i, j, block}};
-    for (const long towards : {1, -1, 1}) made = with_neighbours(made, towards, {acts.planes, acts.rows, acts.blocks});
+    for (long n = 0; n + 1 < 2 * steps; ++n)
+        made = with_neighbours(made, n % 2 ? -1 : 1, {acts.planes, acts.rows, acts.blocks});
     return std::none_of(made.begin(), made.end(),
                         [&](const Place& each) { return acts.has[acts.at(each[0], each[1], each[2])]; });
 }
 
 }  // namespace
 
-TEST_CASE("every cut for two steps makes each sample once a step from what it needs") {
+TEST_CASE("every cut makes each sample once a step from what it needs") {
     std::mt19937 random(1);
-    for (int draw = 0; draw < 12; ++draw) {
+    for (int draw = 0; draw < 24; ++draw) {
+        const long steps = 1 + draw / 12;
         const bool slabs = draw % 3 == 2;
-        const Layout l{40 - 2 * draw, 20 + 3 * draw, 90 + 17 * draw, {Slab{2 * slabs, 3 * slabs}, {}, {0, 3 * slabs}}};
+        const Layout l{40 - 2 * (draw % 12), 20 + 3 * (draw % 12), 90 + 17 * (draw % 12), {Slab{2 * slabs, 3 * slabs}, {}, {0, 3 * slabs}}};
         Places acts(l.na, l.nb, l.blocks);
-        for (int n = 0; n < draw / 2; ++n) acts.add(random() % acts.has.size(), 1);
+        for (int n = 0; n < draw % 12 / 2; ++n) acts.add(random() % acts.has.size(), 1);
         acts.add(slabs_of(l));
         const std::vector<Tile> tiles = tiles_of(l, [](int, long, long) { return true; });
-        const CutTwo cut = cut_for_two(l, tiles, acts);
+        const Cut cut = cut_by_place(l, tiles, acts, steps);
         Made made(l);
         for (const Tile& tile : cut.carried)
             for (int y = 0; y < tile.rows; ++y)
                 for (auto& each : made.steps)
                     std::fill_n(each.begin() + made.places.at(tile.i, tile.j + y, tile.k), tile.blocks, 0);
-        for (int n = 0; n < 4; ++n) made.make(n % 2, cut.halves[n], n / 2);
-        const std::vector<int> stored = stored_by(cut.prisms, l, acts);
+        for (int n = 0; n < 2 * steps; ++n) made.make(n % 2, cut.halves[n], n / 2);
+        const std::vector<int> stored = stored_by(cut.prisms, l, acts, steps);
         long wrong = 0;
         for (std::size_t n = 0; n < stored.size(); ++n) {
-            const bool by_halves = made.steps[0][n / 4] == 2 && made.steps[1][n / 4] == 2;
+            const bool by_halves = made.steps[0][n / 4] == steps && made.steps[1][n / 4] == steps;
             wrong += stored[n] > 1 || (!stored[n] && !by_halves);
         }
         for (long n = 0; n < long(acts.has.size()); ++n)
-            wrong += stored[4 * n] && !only_updated(acts, n / (l.nb * l.blocks), n / l.blocks % l.nb, n % l.blocks);
+            wrong += stored[4 * n] && !only_updated(acts, n / (l.nb * l.blocks), n / l.blocks % l.nb, n % l.blocks, steps);
         CHECK(wrong == 0);
         CHECK(cut.prisms.size() > 0);
     }

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <vector>
 
-#include "cuda/cut.hpp"
 #include "cuda/device.hpp"
 #include "cuda/stages.hpp"
 #include "cuda/tiles.hpp"
@@ -94,50 +93,6 @@ TEST_CASE("tiles hold every block of every row once, and none lies partly in a s
             }
         }
         for (const int each : times) CHECK(each == 1);
-    }
-}
-
-TEST_CASE("a cut makes every block once, by a column or by half steps, whatever is plain") {
-    for (const Layout& l : layouts) {
-        const std::vector<Tile> tiles = tiles_of(l, [](int axis, long first, long) { return axis != 1 || first < 7; });
-        for (unsigned seed = 0; seed < 20; ++seed) {
-            std::vector<bool> plain;
-            for (std::size_t t = 0; t < tiles.size(); ++t) plain.push_back((t * 2654435761u >> 7) % 20 >= seed);
-            const Cut cut = cut_by_place(l, tiles, plain);
-            std::vector<int> times(l.rows() * l.blocks);
-            const auto count = [&](const auto& piece, int planes) {
-                for (int i = 0; i < planes; ++i)
-                    for (int y = 0; y < piece.rows; ++y)
-                        for (int k = 0; k < piece.blocks; ++k)
-                            ++times.at(l.row(piece.i + i, piece.j + y) * l.blocks + piece.k + k);
-            };
-            for (const Column& column : cut.columns) count(column, column.planes);
-            const auto in_slab = [&](const Column& column) {
-                return l.slab[0].holds(column.i, l.na) || l.slab[1].holds(column.j, l.nb) || column.k < l.c_low ||
-                       column.k >= l.c_high;
-            };
-            for (const Column& column : cut.columns) CHECK(!in_slab(column));
-            for (const Column& column : cut.slabs) {
-                count(column, column.planes);
-                CHECK(in_slab(column));
-            }
-            for (const Tile& tile : cut.magnetic) count(tile, 1);
-            for (const int each : times) CHECK(each == 1);
-            CHECK(cut.magnetic.size() <= cut.electric.size());
-            CHECK(cut.electric.size() <= cut.carried.size());
-            CHECK((seed > 0 || cut.carried.empty()));
-            if (seed > 0) continue;
-            double numbers = 0;  // read and written in slabs, by both halves
-            for (long i = 0; i < l.na; ++i)
-                for (long j = 0; j < l.nb; ++j)
-                    for (long k = 0; k < l.blocks; ++k)
-                        numbers +=
-                            8 * (l.slab[0].holds(i, l.na) + l.slab[1].holds(j, l.nb) + (k < l.c_low || k >= l.c_high));
-            const double blocks = double(l.rows() * l.blocks);
-            CHECK(cut.moved_by_two == 18 * blocks + numbers);
-            CHECK(cut.moved > 12 * blocks + numbers);
-            CHECK(cut.moved <= 18 * blocks + numbers);
-        }
     }
 }
 

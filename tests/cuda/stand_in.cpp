@@ -20,7 +20,7 @@ static bool captures() {
 static std::vector<const Kernel*> kernels() {
     using namespace nearfield::cuda;
     std::vector<const Kernel*> all;
-    for (const auto* pair : {tick, sweep, sweep_slabs, sweep_carry, sweep_two, halo})
+    for (const auto* pair : {tick, sweep_one, sweep_two, sweep_carry, halo})
         all.insert(all.end(), {&pair[0], &pair[1]});
     for (const auto* three : {half_step_electric, half_step_magnetic, poles, points, remember_points, incident,
                               coupling, seam, spectrum, copy_box, energy})
