@@ -20,12 +20,11 @@ from nearfield.engines.cuda.cubins import kernel_texts
 from nearfield.entry.errors import ModelError
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
-BUDGET = {"single": 64, "sixteen": 64, "double": 128}  # registers: 4, 4, 2 blocks of 256 threads on a multiprocessor
-LARGER = {  # they keep what they read: 2 such blocks, 2, 1, 2, 1
-    "sweep_single": 96,
-    "sweep_slabs_single": 128,
-    "sweep_slabs_double": 168,
+BUDGET = {"single": 80, "sixteen": 80, "double": 128}  # registers: 3, 3, 2 blocks of 256 threads on a multiprocessor
+LARGER = {  # they keep what they read: 2 such blocks, 2, 1, 1
+    "sweep_one_single": 128,
     "sweep_two_single": 128,
+    "sweep_one_double": 255,
     "sweep_two_double": 255,
 }
 FUSED = re.compile(r"\b[FD]FMA2?\b")  # not HFMA2, by which a register is set to a constant

@@ -45,6 +45,7 @@ public:
     std::size_t graphs() const override { return graphs_.size(); }
     void forget_graphs() override;
     std::size_t block_memory() const override { return facts_.block_memory; }
+    int multiprocessors() const override { return facts_.multiprocessors; }
     void pace() override;
     void wait() override;
 

@@ -8,8 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "layout.hpp"
-#include "plan.h"
+#include "tiles.hpp"
 
 namespace nearfield::cuda {
 
@@ -18,7 +17,8 @@ struct Cut {
     // Of the rest, by half step; each shrinks towards what is not in prisms. What the first of them reads is carried.
     std::vector<std::vector<Tile>> halves;
     std::vector<Tile> carried;
-    double moved = 0;  // numbers that a step moves, in blocks of cells, what prisms read twice among them
+    // Numbers that a step moves in blocks of cells, what prisms read twice among them, and that the rest moves.
+    double by_prisms = 0, by_halves = 0;
 };
 
 // Axes in whose slabs a tile lies.
@@ -62,19 +62,39 @@ inline Places grown(const Places& set, bool upwards) {
     return all;
 }
 
-// Parts of tiles that hold all of a set.
+// Parts of tiles that hold all of a set, those of a column of blocks joined where one block of threads can make them.
 inline std::vector<Tile> tiles_within(const std::vector<Tile>& tiles, const Places& set) {
     std::vector<Tile> found;
+    std::map<std::array<int, 3>, std::size_t> last;  // by plane, first block and blocks
+    const auto add = [&](const Tile& tile) {
+        const auto [known, fresh] = last.try_emplace({tile.i, tile.k, tile.blocks}, found.size());
+        if (!fresh) {
+            Tile& above = found[known->second];
+            const bool in_slab = tile.b_slab >= 0;
+            if (above.j + above.rows == tile.j && above.rows + tile.rows <= most_rows(tile.blocks) &&
+                above.c_slab == tile.c_slab && above.unit == tile.unit &&
+                tile.b_slab == (in_slab && above.b_slab >= 0 ? above.b_slab + above.rows : above.b_slab)) {
+                above.rows += tile.rows;
+                return;
+            }
+            known->second = found.size();
+        }
+        found.push_back(tile);
+    };
     for (const Tile& tile : tiles) {
         int j = tile.rows, j_end = 0, k = tile.blocks, k_end = 0;
         for (int y = 0; y < tile.rows; ++y)
             for (int x = 0; x < tile.blocks; ++x)
                 if (set.has[set.at(tile.i, tile.j + y, tile.k + x)])
                     j = std::min(j, y), j_end = y + 1, k = std::min(k, x), k_end = std::max(k_end, x + 1);
+        Tile part = tile;
+        part.j += j, part.rows = j_end - j;
+        if (tile.b_slab >= 0) part.b_slab += j;
         if (!j_end) continue;
-        found.push_back(tile);
-        found.back().j += j, found.back().rows = j_end - j, found.back().k += k, found.back().blocks = k_end - k;
-        if (tile.b_slab >= 0) found.back().b_slab += j;
+        for (const Columns& each : columns_of(tile.k + k, tile.k + k_end)) {
+            part.k = int(each.first), part.blocks = int(each.count);
+            add(part);
+        }
     }
     return found;
 }
@@ -137,13 +157,13 @@ inline void add_prisms(const Layout& l, const Rectangle& r, long i, long i_end, 
                 const double read = double(std::min<long>(rows_of_prism, l.nb - b.origin)) *
                                     std::min<long>(cells_of_prism, cells - c.origin) * (planes + 2 * steps);
                 const double stored = double(b.last - b.first) * (c.last - c.first) * planes;
-                cut.moved += 6 * (read + stored) / lanes / steps;
+                cut.by_prisms += 6 * (read + stored) / lanes / steps;
             }
 }
 
-// Prisms of all that is not in a set, the longest of which there are so many that multiprocessors of a card are full.
-inline void cut_prisms(const Layout& l, const Places& set, bool unit, long steps, Cut& cut) {
-    constexpr std::size_t enough = 384;
+// Prisms of all that is not in a set. `at_once`: prisms that a card makes at once; the last of them ought not to be made
+// while most of the card is idle.
+inline void cut_prisms(const Layout& l, const Places& set, bool unit, long steps, long at_once, Cut& cut) {
     std::vector<std::pair<Rectangle, std::array<long, 2>>> boxes;
     std::map<Rectangle, long> open;
     for (long i = 0; i <= set.planes; ++i) {
@@ -154,10 +174,19 @@ inline void cut_prisms(const Layout& l, const Places& set, bool unit, long steps
             if (!now.contains(each)) boxes.push_back({each, {first, i}});
         open = std::move(now);
     }
-    const double moved = cut.moved;
-    for (long longest = planes_of_prism; longest >= 32 && cut.prisms.size() < enough; longest /= 2) {
-        cut.prisms.clear(), cut.moved = moved;
-        for (const auto& [each, planes] : boxes) add_prisms(l, each, planes[0], planes[1], longest, unit, steps, cut);
+    double least = 0;
+    for (const long longest : {planes_of_prism, 112, 96, 80, 64, 56, 48, 40, 32, 24, 16}) {
+        Cut tried;
+        long planes = 0;
+        for (const auto& [each, ends] : boxes) {
+            add_prisms(l, each, ends[0], ends[1], longest, unit, steps, tried);
+            planes = std::max(planes, std::min(longest, ends[1] - ends[0]));
+        }
+        const long rounds = (long(tried.prisms.size()) + at_once - 1) / at_once;
+        const double positions = double(rounds) * double(planes + 2 * steps);
+        if (least && positions >= least) continue;
+        least = positions;
+        cut = std::move(tried);
     }
 }
 
@@ -173,13 +202,14 @@ inline Places slabs_of(const Layout& l) {
     return set;
 }
 
-// For a pass of so many steps. `tiles`: of both half steps; `acts`: where more than the update happens, or psi is kept.
-inline Cut cut_by_place(const Layout& l, const std::vector<Tile>& tiles, const Places& acts, long steps) {
+// For a pass of so many steps. `at_once` as in `cut_prisms`; `tiles`: of both half steps; `acts`: where more than the update happens, or psi is kept.
+inline Cut cut_by_place(const Layout& l, const std::vector<Tile>& tiles, const Places& acts, long steps, long at_once) {
     // H reads E after it, E reads H before it: what acts is felt as far as this.
     Places rest = acts;
     for (long n = 1; n < 2 * steps; ++n) rest = grown(rest, n % 2 == 0);
     Cut cut;
-    cut_prisms(l, rest, std::all_of(tiles.begin(), tiles.end(), [](const Tile& each) { return each.unit; }), steps, cut);
+    cut_prisms(l, rest, std::all_of(tiles.begin(), tiles.end(), [](const Tile& each) { return each.unit; }), steps,
+               at_once, cut);
     cut.halves.resize(2 * steps);
     for (long n = 2 * steps; n-- > 0;) {
         cut.halves[n] = tiles_within(tiles, rest);
@@ -188,7 +218,7 @@ inline Cut cut_by_place(const Layout& l, const std::vector<Tile>& tiles, const P
     cut.carried = tiles_within(tiles, rest);
     const auto count = [&](const std::vector<Tile>& list, int numbers, int of_slab) {
         for (const Tile& each : list)
-            cut.moved += double(each.rows) * each.blocks * (numbers + of_slab * slabs_of(each)) / double(steps);
+            cut.by_halves += double(each.rows) * each.blocks * (numbers + of_slab * slabs_of(each)) / double(steps);
     };
     for (const auto& half : cut.halves) count(half, 9, 4);
     count(cut.carried, 12, 8);

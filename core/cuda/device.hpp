@@ -47,6 +47,7 @@ public:
     virtual std::size_t graphs() const = 0;
     virtual void forget_graphs() = 0;
     virtual std::size_t block_memory() const = 0;  // bytes that a block may have
+    virtual int multiprocessors() const = 0;       // each makes some blocks at once
     virtual void pace() {}                         // waits until the device is not far behind
     virtual void wait() {}                         // until all is done
     // Allocations and releases so far: graphs made before the last of them may hold addresses that are gone.
@@ -84,6 +85,7 @@ public:
     std::size_t graphs() const override { return graphs_.size(); }
     void forget_graphs() override { graphs_.clear(); }
     std::size_t block_memory() const override { return std::size_t(227) << 10; }  // as on cards of 9.0 and 10.0
+    int multiprocessors() const override { return 132; }                          // as on one of 9.0
 
 private:
     struct Node {

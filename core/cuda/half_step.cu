@@ -1,7 +1,7 @@
 // One half step of a list of tiles, in place: E (H alike, forward differences, minus sign):
 //     Ex = Ca Ex + Cb ( d(Hz)/db - d(Hy)/dc ),   d(.)/du = difference / (kappa length) [+ psi in a CPML slab].
-// Layout: records of core/layout.hpp. A block makes a tile, eight rows of up to 128 cells; a thread makes four samples
-// of all three components, four threads a block of 16, which has one entry of the palette. Slabs and lengths other than
+// Layout: records of core/layout.hpp. A block makes a tile, eight rows of 128 cells or more of less; a thread makes
+// four samples of all three components, four threads a block of 16, which has one entry of the palette. Slabs and lengths other than
 // 1 are asked for once a tile, loss once a block of 16, never by a sample; factors of 1 beside others are multiplied
 // by, which is exact. Traffic in single precision: 36 bytes a cell (12 read of the other field, 12 read and 12 written
 // of its own), 18 with fields in 16 bits (stored.h), 16 more in each slab; coefficients come from a palette that stays in the caches.
@@ -21,7 +21,9 @@ NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile tile, 
     Stored* const row = record + lanes_of_block + k;
     Stored *const fx = row + (electric ? 0 : 3) * h.field, *const fy = fx + h.field, *const fz = fy + h.field;
     const Stored *const px = row + (electric ? 3 : 0) * h.field, *const py = px + h.field, *const pz = py + h.field;
-    const unsigned program = h.program_of[i * h.rows + j];
+    constexpr bool early = sizeof(Real) == 4;  // in double registers are scarcer
+    const auto program_of_row = [&] { return h.program_of[i * h.rows + j]; };
+    const unsigned early_program = early ? program_of_row() : 0;
     const auto read = [&](const Stored* p) { return four(p, h.other); };
     const V X = read(px), Y = read(py), Z = read(pz);
     const V aY = read(py + towards * h.plane), aZ = read(pz + towards * h.plane);
@@ -32,7 +34,6 @@ NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile tile, 
     V x_old{}, y_old{}, z_old{};
     const auto read_old = [&] { x_old = four(fx, h.own), y_old = four(fy, h.own), z_old = four(fz, h.own); };
     if (plain) read_old();  // as early as all else
-    const unsigned entry = h.entries[program * h.blocks + block];
     const V cX = electric ? V{x_beside, X.x, X.y, X.z} : V{X.y, X.z, X.w, x_beside};
     const V cY = electric ? V{y_beside, Y.x, Y.y, Y.z} : V{Y.y, Y.z, Y.w, y_beside};
     // Upper minus lower sample.
@@ -52,7 +53,7 @@ NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile tile, 
     if (tile.b_slab >= 0) {
         const Stretch<Real> numbers = stretch_of_one(h.b, j);
         Real* const psi =
-            h.b_psi + i * h.b_plane + (tile.b_slab + y) * h.psi_row + 4 * lanes_of_block * block + own_psi + lane;
+            h.b_psi + i * h.b_plane + (tile.b_slab + j - tile.j) * h.psi_row + 4 * lanes_of_block * block + own_psi + lane;
         dbZ = stretched(dbZ, numbers, psi);
         dbX = stretched(dbX, numbers, psi + lanes_of_block);
     } else if (!tile.unit) {
@@ -70,6 +71,7 @@ NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile tile, 
         daZ = daZ * inverse, daY = daY * inverse;
     }
     if (!plain) read_old();
+    const unsigned entry = h.entries[(early ? early_program : program_of_row()) * h.blocks + block];
     const bool lossy = entry & entry_is_lossy;
     const Real* const values = h.values + lanes_of_block * (entry & entry_place) + lane;
     const V x_new = advanced<Real, electric>(x_old, dbZ, dcY, lossy, values, 0),
@@ -81,7 +83,10 @@ NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile tile, 
 template <class Real, class Stored, bool electric>
 NEARFIELD_CELL void half_step(const HalfStep<Real>& h) {
     const Tile tile = h.tiles[block_number()];
-    last_phase([&](int thread) { half_step_of_four<Real, Stored, electric>(h, tile, thread % 32, thread / 32); });
+    const int row = threads_of_row(tile.blocks);
+    last_phase([&](int thread) {
+        half_step_of_four<Real, Stored, electric>(h, tile, thread & ((1 << row) - 1), thread >> row);
+    });
 }
 
 #define ELECTRIC(Real, Stored, a) half_step<Real, Stored, true>(a)

@@ -58,11 +58,11 @@ NEARFIELD_CELL void store(Real* p, const Four<Real>& v) {
     *reinterpret_cast<Four<Real>*>(p) = v;
 }
 
-// To the card's memory, in one piece; of a `store` the compiler may make four.
+// To the card's memory, in one piece, which a `store` may not be, and not to be read again soon.
 #if defined(__CUDACC__)
 NEARFIELD_CELL void send(float* p, const Four<float>& v) {
-    asm volatile("{.reg .u64 a; cvta.to.global.u64 a, %0; st.global.v4.f32 [a], {%1, %2, %3, %4};}" ::"l"(p), "f"(v.x),
-                 "f"(v.y), "f"(v.z), "f"(v.w));
+    asm volatile("st.global.cs.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(p)), "f"(v.x), "f"(v.y),
+                 "f"(v.z), "f"(v.w));
 }
 #endif
 template <class Real>

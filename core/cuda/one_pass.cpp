@@ -59,23 +59,28 @@ std::size_t CardEngine<Real>::Sweeping::bytes() const {
 // Whether steps go in one pass where they can, or two steps in one, and what that takes.
 template <class Real>
 void CardEngine<Real>::prepare_sweeps(const std::vector<Tile>& tiles) {
-    constexpr double worth_while = 0.9;  // of the bytes of more passes
-    constexpr std::size_t enough = 256;  // prisms; fewer leave multiprocessors of a card idle
+    // Bytes a second of prisms, of one step and of two, and of tiles among them, over those of whole half steps, which
+    // come near to what memory gives (docs/gpu.md: an H200).
+    constexpr double of_prisms[2][2] = {{0.75, 0.65}, {0.64, 0.38}}, of_rest = 0.85;  // in single precision, in double
+    constexpr double worth_while = 0.95;                                              // of the time of more passes
     moved_numbers_ = moved_by_halves(tiles);
     const bool closed = seams_[0].closed || seams_[1].closed || seams_[2].closed;
     if (passes_ == 2 || closed || reaches_far()) return;
     records_last_ = recorded_last(stages_[0]) && recorded_last(stages_[1]);
     Places acts = places_of_terms();
     acts.add(slabs_of(layout()));
-    double least = moved_numbers_[0] + moved_numbers_[1];
+    const long at_once = (in_double ? 1 : 2) * device_->multiprocessors();
+    double least = moved_numbers_[0] + moved_numbers_[1];  // time, as numbers that half steps would move in it
+    double moved = 0;
     std::array<Cut, 2> cuts;
     for (int n = 0; n < 2; ++n) {
         const Kernel& kernel = chosen(n ? sweep_two : sweep_one);
         if (kernel.memory > device_->block_memory() || (passes_ && passes_ > 1.0 / (n + 1))) continue;
-        Cut cut = cut_by_place(layout(), tiles, acts, n + 1);
-        const std::size_t count = cut.prisms.size();
-        if (!count || (!passes_ && (count < enough || cut.moved > worth_while * least))) continue;
-        least = cut.moved;
+        Cut cut = cut_by_place(layout(), tiles, acts, n + 1, at_once);
+        const long count = long(cut.prisms.size());
+        const double time = cut.by_prisms / of_prisms[in_double][n] + cut.by_halves / of_rest;
+        if (!count || (!passes_ && (count < 2 * at_once || time > worth_while * least))) continue;
+        least = time, moved = cut.by_prisms + cut.by_halves;
         cuts[n] = std::move(cut);
     }
     if (cuts[0].prisms.empty() && cuts[1].prisms.empty()) return;
@@ -87,7 +92,7 @@ void CardEngine<Real>::prepare_sweeps(const std::vector<Tile>& tiles) {
         other_ = FieldSet(*device_);
         return;  // two passes take half the memory
     }
-    moved_numbers_ = {least, 0};
+    moved_numbers_ = {moved, 0};
     for (int n = 0; n < 2; ++n) sweeps_[n].take(cuts[n]);
 }
 

@@ -31,12 +31,14 @@ struct Axis {  // a value a sample, padded to whole blocks
     const Real *inverse, *decay, *drive;
 };
 struct alignas(16) Tile {  // some rows of a plane, some blocks of 16 of each: all alike
-    int i, j, k;         // first plane, row and block
-    int rows, blocks;    // how many, at most 8 each
-    int a_slab, b_slab;  // number of the plane, of the first row, in its slab; -1: outside
-    short c_slab;        // whether the blocks lie in a slab along the rows
-    short unit;          // whether all inverse lengths along axes of whose slabs it is outside are exactly 1
+    int i, j, k;           // first plane, row and block
+    int rows, blocks;      // how many: at most 8 blocks, and as many rows as there are threads for
+    int a_slab, b_slab;    // number of the plane, of the first row, in its slab; -1: outside
+    short c_slab;          // whether the blocks lie in a slab along the rows
+    short unit;            // whether all inverse lengths along axes of whose slabs it is outside are exactly 1
 };
+// Threads a row of a tile, as a power of two: four a block.
+NEARFIELD_CELL int threads_of_row(int blocks) { return blocks > 4 ? 5 : blocks > 2 ? 4 : blocks > 1 ? 3 : 2; }
 // An entry of a palette: the place of its coefficients, in blocks of 16; whether there is loss; whether there is none and
 // its 16 cells are alike.
 constexpr unsigned entry_is_lossy = 1u << 31, entry_is_alike = 1u << 30, entry_place = entry_is_alike - 1, no_entry = ~0u;

@@ -40,8 +40,12 @@ struct Kept {
     unsigned program_electric, program_magnetic;  // of plane n + 1
     Alike<Real> alike_electric, alike_magnetic;
     long place;       // of its samples of plane n + 1
-    int j, k;         // in the domain; j is -1 outside of it
+    int j;            // in the domain, or -1
+    int k_and_unit;   // twice the first cell, and 1 where lengths are 1: made of what was read, hence waited for, once
     int first, last;  // planes that it stores
+
+    NEARFIELD_CELL int k() const { return k_and_unit >> 1; }
+    NEARFIELD_CELL bool unit() const { return k_and_unit & 1; }
 };
 struct Spot {  // of four samples, in the prism
     int x, y, thread;
@@ -86,7 +90,7 @@ NEARFIELD_CELL Three<Real> updated(const SweepHalf<Real>& h, const Alike<Real>& 
 // E of a plane after a step, from H of that plane and of the one before it. `plane`: counted from the first position.
 template <class Real, int steps>
 NEARFIELD_CELL Three<Real> electric_of(const Sweep<Real>& s, const Positions<Real, steps>& kept, const Kept<Real>& t,
-                                       bool unit, int plane, const Spot& at, unsigned entry, const Three<Real>& old,
+                                       int plane, const Spot& at, unsigned entry, const Three<Real>& old,
                                        const Laid<Real>& here, const Three<Real>& before) {
     const Three<Real> h = own(here, at);
     const Four<Real> cX{one_or_zero(here, 0, at.y, at.x - 1), h.x.x, h.x.y, h.x.z};
@@ -94,14 +98,14 @@ NEARFIELD_CELL Three<Real> electric_of(const Sweep<Real>& s, const Positions<Rea
     Three<Real> da{h.x, h.y - before.y, h.z - before.z};
     Three<Real> db{h.x - four_or_zero(here, 0, at.y - 1, at.x), h.y, h.z - four_or_zero(here, 2, at.y - 1, at.x)};
     Three<Real> dc{h.x - cX, h.y - cY, h.z};
-    if (!unit) divide(kept, 0, plane, at, da, db, dc);
-    return updated<Real, true>(s.electric, t.alike_electric, entry, t.k, old, da, db, dc);
+    if (!t.unit()) divide(kept, 0, plane, at, da, db, dc);
+    return updated<Real, true>(s.electric, t.alike_electric, entry, t.k(), old, da, db, dc);
 }
 
 // H of a plane after a step, from E of that plane and of the one after it.
 template <class Real, int steps>
 NEARFIELD_CELL Three<Real> magnetic_of(const Sweep<Real>& s, const Positions<Real, steps>& kept, const Kept<Real>& t,
-                                       bool unit, int plane, const Spot& at, unsigned entry, const Three<Real>& old,
+                                       int plane, const Spot& at, unsigned entry, const Three<Real>& old,
                                        const Laid<Real>& here, const Three<Real>& next) {
     const Three<Real> e = own(here, at);
     const Four<Real> cX{e.x.y, e.x.z, e.x.w, one_or_zero(here, 0, at.y, at.x + 4)};
@@ -109,8 +113,8 @@ NEARFIELD_CELL Three<Real> magnetic_of(const Sweep<Real>& s, const Positions<Rea
     Three<Real> da{e.x, next.y - e.y, next.z - e.z};
     Three<Real> db{four_or_zero(here, 0, at.y + 1, at.x) - e.x, e.y, four_or_zero(here, 2, at.y + 1, at.x) - e.z};
     Three<Real> dc{cX - e.x, cY - e.y, e.z};
-    if (!unit) divide(kept, 1, plane, at, da, db, dc);
-    return updated<Real, false>(s.magnetic, t.alike_magnetic, entry, t.k, old, da, db, dc);
+    if (!t.unit()) divide(kept, 1, plane, at, da, db, dc);
+    return updated<Real, false>(s.magnetic, t.alike_magnetic, entry, t.k(), old, da, db, dc);
 }
 
 template <class Real>
@@ -132,8 +136,7 @@ NEARFIELD_CELL void know(const SweepHalf<Real>& h, unsigned entry, Alike<Real>& 
 // Step `m` of the pass at position n: E of plane n - 2 m, H of the plane before it, after the last step to memory where
 // they are the prism's own.
 template <class Real, int steps, int m>
-NEARFIELD_CELL void make_step(const Sweep<Real>& s, Positions<Real, steps>& kept, const Kept<Real>& t, bool unit, int n,
-                              int first, const Spot& at) {
+NEARFIELD_CELL void make_step(const Sweep<Real>& s, Positions<Real, steps>& kept, const Kept<Real>& t, int n, int first, const Spot& at) {
     const int now = n & 1, was = now ^ 1, i = n - 2 * m;
     if (i < first) return;
     // H of a plane is laid where E of the one after it is made: a position later for all steps but the first
@@ -142,11 +145,11 @@ NEARFIELD_CELL void make_step(const Sweep<Real>& s, Positions<Real, steps>& kept
     if (i < s.planes) {
         const unsigned entry = kept.of_electric[i & 3][at.thread];
         const Three<Real> old = m ? own(kept.after[m ? m - 1 : 0][now], at) : t.electric;
-        e = electric_of(s, kept, t, unit, i - first, at, entry, old, kept.before[m][m ? was : now], before);
+        e = electric_of(s, kept, t, i - first, at, entry, old, kept.before[m][m ? was : now], before);
     }
     const auto magnetic = [&] {
         const unsigned entry = kept.of_magnetic[(i - 1) & 3][at.thread];
-        return magnetic_of(s, kept, t, unit, i - 1 - first, at, entry, before, kept.after[m][was], e);
+        return magnetic_of(s, kept, t, i - 1 - first, at, entry, before, kept.after[m][was], e);
     };
     if constexpr (m + 1 < steps) {
         if (i > first && i <= s.planes) lay(kept.before[m + 1][now], at, magnetic());
@@ -196,18 +199,19 @@ NEARFIELD_CELL void sweep_prism(const Sweep<Real>& s) {
         keep_lengths(s, s.electric, p, first, 0, kept, thread), keep_lengths(s, s.magnetic, p, first, 1, kept, thread);
         t = {};
         t.alike_electric.entry = t.alike_magnetic.entry = no_entry;
-        t.j = p.first_j + at.y, t.k = p.first_k + at.x;
-        const bool mine = t.j >= p.j && t.j < p.j + p.rows && t.k >= p.k && t.k < p.k + p.cells;
+        const int k = p.first_k + at.x;
+        t.j = p.first_j + at.y, t.k_and_unit = 2 * k + p.unit;
+        const bool mine = t.j >= p.j && t.j < p.j + p.rows && k >= p.k && k < p.k + p.cells;
         t.first = mine ? p.i : s.planes + 8, t.last = mine ? p.i + p.planes : 0;
-        t.place = first * s.plane + t.j * s.record + lanes_of_block + t.k;
-        if (t.j >= s.rows || t.k >= lanes_of_block * s.blocks) {
+        t.place = first * s.plane + t.j * s.record + lanes_of_block + k;
+        if (t.j >= s.rows || k >= lanes_of_block * s.blocks) {
             t.j = -1;
             return;
         }
         const Real* const from = s.from + t.place;
         t.electric = three(from, s.field), lay(kept.before[0][first & 1], at, three(from + 3 * s.field, s.field));
-        keep_entries(entry_of(s, s.electric, program_of(s, s.electric, first, t.j), t.k),
-                     entry_of(s, s.magnetic, program_of(s, s.magnetic, first, t.j), t.k), first, thread);
+        keep_entries(entry_of(s, s.electric, program_of(s, s.electric, first, t.j), k),
+                     entry_of(s, s.magnetic, program_of(s, s.magnetic, first, t.j), k), first, thread);
         if (first + 1 < end) {
             t.program_electric = program_of(s, s.electric, first + 1, t.j);
             t.program_magnetic = program_of(s, s.magnetic, first + 1, t.j);
@@ -225,15 +229,15 @@ NEARFIELD_CELL void sweep_prism(const Sweep<Real>& s) {
             if (n + 1 < end) {
                 const Real* const from = s.from + t.place;
                 e = three(from, s.field), h = three(from + 3 * s.field, s.field);
-                of_electric = entry_of(s, s.electric, t.program_electric, t.k);
-                of_magnetic = entry_of(s, s.magnetic, t.program_magnetic, t.k);
+                of_electric = entry_of(s, s.electric, t.program_electric, t.k());
+                of_magnetic = entry_of(s, s.magnetic, t.program_magnetic, t.k());
                 if (n + 2 < end) {
                     t.program_electric = program_of(s, s.electric, n + 2, t.j);
                     t.program_magnetic = program_of(s, s.magnetic, n + 2, t.j);
                 }
             }
-            if constexpr (steps == 2) make_step<Real, steps, 1>(s, kept, t, p.unit, n, first, at);
-            make_step<Real, steps, 0>(s, kept, t, p.unit, n, first, at);
+            if constexpr (steps == 2) make_step<Real, steps, 1>(s, kept, t, n, first, at);
+            make_step<Real, steps, 0>(s, kept, t, n, first, at);
             lay(kept.before[0][(n + 1) & 1], at, h);
             keep_entries(of_electric, of_magnetic, n + 1, thread);
             t.electric = e, t.place += s.plane;
@@ -244,8 +248,9 @@ NEARFIELD_CELL void sweep_prism(const Sweep<Real>& s) {
 template <class Real>
 NEARFIELD_CELL void carry_tile(const Carry<Real>& s) {
     const Tile& tile = s.tiles[block_number()];
+    const int row = threads_of_row(tile.blocks);
     last_phase([&](int thread) {
-        const int x = thread % 32, y = thread / 32, block = tile.k + x / 4, lane = x % 4 * 4;
+        const int x = thread & ((1 << row) - 1), y = thread >> row, block = tile.k + x / 4, lane = x % 4 * 4;
         if (x / 4 >= tile.blocks || y >= tile.rows) return;
         const long record = tile.i * s.plane + (tile.j + y) * s.record;
         const long at = record + lanes_of_block * (block + 1) + lane;

@@ -98,7 +98,7 @@ TEST_CASE("every cut makes each sample once a step from what it needs") {
         for (int n = 0; n < draw % 12 / 2; ++n) acts.add(random() % acts.has.size(), 1);
         acts.add(slabs_of(l));
         const std::vector<Tile> tiles = tiles_of(l, [](int, long, long) { return true; });
-        const Cut cut = cut_by_place(l, tiles, acts, steps);
+        const Cut cut = cut_by_place(l, tiles, acts, steps, 1 + draw % 5 * 20);
         Made made(l);
         for (const Tile& tile : cut.carried)
             for (int y = 0; y < tile.rows; ++y)

@@ -80,7 +80,7 @@ TEST_CASE("tiles hold every block of every row once, and none lies partly in a s
         const auto is_unit = [](int axis, long first, long last) { return axis != 1 || last <= 7 || first > 7; };
         for (const Tile& tile : tiles_of(l, is_unit)) {
             CHECK((tile.unit != 0) == (tile.b_slab >= 0 || is_unit(1, tile.j, tile.j + tile.rows)));
-            CHECK((tile.rows >= 1 && tile.rows <= 8 && tile.blocks >= 1 && tile.blocks <= 8));
+            CHECK((tile.rows >= 1 && tile.rows <= most_rows(tile.blocks) && tile.blocks >= 1 && tile.blocks <= 8));
             CHECK((tile.a_slab >= 0) == l.slab[0].holds(tile.i, l.na));
             for (int y = 0; y < tile.rows; ++y) {
                 const long j = tile.j + y;

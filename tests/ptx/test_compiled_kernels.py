@@ -140,10 +140,10 @@ def test_a_planted_fault_is_found_in_what_the_compiler_made(name, compiler, requ
 
 def test_planes_of_a_prism_that_share_their_place_are_found_as_a_race(compiler, request, monkeypatch):
     """E of the first step left where neighbours still read that of the position before."""
-    texts, there = kernel_texts(), b"lay(kept.after[0][now], at, e)"
-    assert there in texts["sweep_two.cu"]
-    texts["sweep_two.cu"] = texts["sweep_two.cu"].replace(there, there.replace(b"now", b"was"))
-    kernels = kernels_of(compiler, "compute_90", texts, ["sweep_two.cu"])
+    texts, there = kernel_texts(), b"lay(kept.after[m][now], at, e)"
+    assert there in texts["sweep.cu"]
+    texts["sweep.cu"] = texts["sweep.cu"].replace(there, there.replace(b"now", b"was"))
+    kernels = kernels_of(compiler, "compute_90", texts, ["sweep.cu"])
     plan = make_plan((3, 5, 20), precision="single", seed=1)
     with pytest.raises(Fault, match=r"sweep_two_single.*a race"):
         run_of(request.getfixturevalue("card"), monkeypatch, kernels, plan, passes="0.5")
