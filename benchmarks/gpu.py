@@ -1,5 +1,5 @@
 """What a visit to a card shows: bits beside the CPU engine, products near the smallest normal number, rates of the
-target table, each beside its prediction (gpu_predictions.json) and as a share of what the card copies.
+target table, each as a share of what the card copies.
 `benchmarks/gpu.sh` runs it with all else of a visit.
 
     .venv/bin/python benchmarks/gpu.py --cells 512 --steps 400
@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import os
 import statistics
 import sys
@@ -47,8 +46,6 @@ def main() -> int:
     except ModelError as error:
         print(f"benchmarks/gpu.py: {error}", file=sys.stderr)
         return error.exit_code
-    predicted = predictions(Path(given.predictions))
-    del given.predictions  # a path of this machine
     results: dict[str, Any] = {"device": found.name, **found.facts(), "bits": [], "rates": []}
 
     def keep(**new: Any) -> Path:
@@ -62,12 +59,13 @@ def main() -> int:
         keep()
     for name, simulation in cases(given.cells, given.steps):
         row = {"case": name} | attempted(measured, name, simulation, given.steps)
-        row |= beside(row, predicted.get(name, {}), results["copy_bytes_per_second"])
+        row |= {"copy_share": share(row, results["copy_bytes_per_second"])}
         results["rates"].append(row)
         print(f"{name:34} {rate_text(row)}", flush=True)
         keep()
         gc.collect()  # what a case had on the card
     keep(slower=slower(results["rates"], given.cells))
+    os.environ.pop(engine.PASSES, None)  # of the last case
     if not given.no_probe:
         keep(probe=attempted(probe_gpu, Effort.of(quick=True)))
     verdict = verdict_on(results["bits"])
@@ -98,9 +96,8 @@ def said_of(bits: dict[str, Any]) -> str:
 def rate_text(row: dict[str, Any]) -> str:
     if "error" in row:
         return row["error"]
-    share = f", {100 * row['copy_share']:.0f} % of the copy rate" if row["copy_share"] else ""
-    predicted = f"{row['predicted']:.0f}" if row["predicted"] else "not"
-    return f"{row['mcells_per_second']:10.0f} Mcells/s, predicted {predicted}{share}"
+    shared = f", {100 * row['copy_share']:.0f} % of the copy rate" if row["copy_share"] else ""
+    return f"{row['mcells_per_second']:10.0f} Mcells/s{shared}"
 
 
 def copied_per_second(found: Device) -> float | None:
@@ -114,11 +111,10 @@ def copied_per_second(found: Device) -> float | None:
         return None
 
 
-def beside(row: dict[str, Any], predicted: dict[str, Any], copies: float | None) -> dict[str, Any]:
-    """The prediction of a case, and the share of the copy rate that its bytes make."""
-    rate, moved = row.get("mcells_per_second"), predicted.get("bytes_per_cell")
-    share = rate * 1e6 * moved / copies if rate and moved and copies else None
-    return {"predicted": predicted.get("mcells_per_second"), "bytes_per_cell": moved, "copy_share": share}
+def share(row: dict[str, Any], copies: float | None) -> float | None:
+    """Of the copy rate, that the bytes make which the update of a case moves."""
+    moved = row.get("bytes_per_cell")
+    return row["mcells_per_second"] * 1e6 * moved / copies if moved and copies else None
 
 
 def slower(rates: list[dict[str, Any]], cells: int) -> dict[str, float]:
@@ -134,18 +130,9 @@ def arguments() -> argparse.ArgumentParser:
     made.add_argument("--cells", type=int, default=512, help="cells along each side of the largest box")
     made.add_argument("--steps", type=int, default=400, help="steps of a run")
     made.add_argument("--bit-cells", type=int, default=96, help="cells along each side where bits are compared")
-    made.add_argument("--predictions", default=str(RESULTS / "gpu_predictions.json"))
     made.add_argument("--no-probe", action="store_true", help="leave copies out")
     made.add_argument("--output", type=Path, default=RESULTS, help="folder of the JSON file")
     return made
-
-
-def predictions(path: Path) -> dict[str, dict[str, Any]]:
-    """What was predicted by case; nothing where it was not written."""
-    try:
-        return {row["case"]: row for row in json.loads(path.read_text())["cases"]}
-    except (OSError, ValueError, KeyError):
-        return {}
 
 
 def same_bits(boundary: str, precision: str, cells: int) -> dict[str, Any]:
@@ -173,6 +160,7 @@ def measured(name: str, simulation: Any, steps: int) -> dict[str, Any]:
         "highest": max(rates),
         "steps": steps,
         "bytes_on_device": facts["bytes"],
+        "bytes_per_cell": timed.facts()["traffic_bytes_per_cell"],
         "graphs": facts["graphs"],
         "passes": facts["passes"],
         "kernels": facts.get("kernels"),

@@ -1,4 +1,4 @@
-"""The models of a visit to a card (benchmarks/gpu.py), which predictions (benchmarks/gpu_predictions.py) name too."""
+"""The models of a visit to a card (benchmarks/gpu.py)."""
 
 from __future__ import annotations
 

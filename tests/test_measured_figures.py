@@ -19,7 +19,7 @@ EIGHT = "{:.2f} ms | {:.0f} Gcells/s | {:.2f}"
 HALF_UP = 1 + 1e-12  # 150.5 is 151, not the even 150
 PAIRS = 5  # at least, unless the page gives their number beside the command
 RUN_OTHERWISE = {"cluster.json"}  # by `make cluster`, which gives the script its folder
-NO_PAIRS = {"gpu.json", "gpu_predictions.json", "lost_ranks.json", "numa_guest.json", "rank_memory.json"}
+NO_PAIRS = {"gpu.json", "gpu-first.json", "gpu_peers.json", "lost_ranks.json", "numa_guest.json", "rank_memory.json"}
 NO_PAIRS |= {"lost_ranks-openmpi.json", "lost_ranks-openmpi-one-host.json", "predicted_clusters.json"}
 NO_PAIRS |= {"right-answers.json", "ring.json", "two_nodes.json"}
 
@@ -315,27 +315,25 @@ def test_the_table_of_predicted_clusters_has_the_predicted_rows():
     assert len(table) == 29
 
 
-PREDICTED_OF_CARDS = [  # cases of gpu_predictions.json, as docs/gpu.md has them one after the other
+CASES_OF_CARDS = [  # of gpu.json, as docs/gpu.md has them one after the other
     *(f"PEC 512^3{how}" for how in ("", " one pass", " two steps a pass")),
-    *(f"CPML 512^3{how}" for how in ("", " one pass")),
+    *(f"CPML 512^3{how}" for how in ("", " one pass", " two steps a pass")),
+    *(f"PEC 256^3{how}" for how in ("", " two steps a pass")),
+    *(f"PEC {side}^3" for side in (128, 64, 32)),
     *(f"PEC 512^3 double{how}" for how in ("", " two steps a pass")),
-    *(f"{walls} 512^3 16-bit" for walls in ("PEC", "CPML")),
-    "PEC 256^3 two steps a pass",
-    *(f"PEC {side}^3" for side in (256, 128, 64, 32)),
     *(f"PEC 512^3 {what}{how}" for what in ("DFT plane", "snapshots") for how in ("", " two steps a pass")),
 ]
 
 
-def test_the_table_of_cards_has_the_predicted_rates():
-    cases = {case["case"]: case for case in stored("gpu_predictions.json")["cases"]}
-    text = (ROOT / "docs/gpu.md").read_text()
-    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()]
-    table = [cells for cells in lines if len(cells) == 6 and cells[5] == "-"]
-    assert len(table) == len(PREDICTED_OF_CARDS) == len(cases)
-    for cells, name in zip(table, PREDICTED_OF_CARDS):
-        case = cases[name]
-        assert cells[3] == f"{case['mcells_per_second'] / 1e3:.0f}", name
-        assert cells[1] == (f"{case['bytes_per_cell']:.3g}" if "bytes_per_cell" in case else ""), name
+def test_the_table_of_cards_has_the_measured_rates():
+    now, first = ({row["case"]: row for row in stored(name)["rates"]} for name in ("gpu.json", "gpu-first.json"))
+    lines = [line.strip("|").split("|") for line in (ROOT / "docs/gpu.md").read_text().splitlines()]
+    table = [[cell.strip() for cell in cells] for cells in lines if len(cells) == 5 and "^3" in cells[0]]
+    by_name = {cells[0]: cells[1:] for cells in table}
+    for name in CASES_OF_CARDS:
+        thousands = [f"{row[name]['mcells_per_second'] / 1e3:.1f}" if name in row else "" for row in (first, now)]
+        guess = now[name]["predicted"]
+        assert by_name[name][:3] == [f"{guess / 1e3:.0f}" if guess else "", *thousands], name
 
 
 def rows() -> list[tuple[str, str]]:

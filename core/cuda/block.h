@@ -59,13 +59,13 @@ NEARFIELD_CELL void add_digit(long long* digit, long long value) {
 
 // A kernel in both precisions, from a function template of a number type with one argument. `together`: blocks that are
 // to have registers at once on a multiprocessor, in single precision.
-#define NEARFIELD_KERNEL_OF(name, Arguments, together, memory, memory_in_double, ...)                             \
-    extern "C" __global__ void __launch_bounds__(256, together)                                                   \
-        name##_single(const __grid_constant__ Arguments<float> a) {                                               \
-        __VA_ARGS__(float, a);                                                                                    \
-    }                                                                                                             \
-    extern "C" __global__ void __launch_bounds__(256) name##_double(const __grid_constant__ Arguments<Wide> a) {  \
-        __VA_ARGS__(Wide, a);                                                                                     \
+#define NEARFIELD_KERNEL_OF(name, Arguments, together, memory, memory_in_double, ...)                            \
+    extern "C" __global__ void __launch_bounds__(256, together)                                                  \
+        name##_single(const __grid_constant__ Arguments<float> a) {                                              \
+        __VA_ARGS__(float, a);                                                                                   \
+    }                                                                                                            \
+    extern "C" __global__ void __launch_bounds__(256) name##_double(const __grid_constant__ Arguments<Wide> a) { \
+        __VA_ARGS__(Wide, a);                                                                                    \
     }
 
 #else
@@ -103,6 +103,7 @@ inline void add_digit(long long* digit, long long value) { __atomic_fetch_add(di
 #endif
 
 // With as many bytes of the block's memory in either precision.
-#define NEARFIELD_KERNEL(name, Arguments, memory, ...) NEARFIELD_KERNEL_OF(name, Arguments, 1, memory, memory, __VA_ARGS__)
+#define NEARFIELD_KERNEL(name, Arguments, memory, ...) \
+    NEARFIELD_KERNEL_OF(name, Arguments, 1, memory, memory, __VA_ARGS__)
 
 }  // namespace nearfield::cuda

@@ -52,7 +52,9 @@ private:
             lossy |= std::any_of(stay[n], stay[n] + lanes, [](Real c) { return c != Real(1); });
             alike &= bytes_of(drive[n], lanes - 1) == bytes_of(drive[n] + 1, lanes - 1);
         }
-        const std::uint32_t entry = std::uint32_t(values.size() / lanes) | (lossy ? entry_is_lossy : alike ? entry_is_alike : 0);
+        const std::uint32_t entry = std::uint32_t(values.size() / lanes) | (lossy   ? entry_is_lossy
+                                                                            : alike ? entry_is_alike
+                                                                                    : 0);
         const auto [found, fresh] = block_of_.try_emplace(key, entry);
         for (long n = 0; fresh && n < 3; ++n) {
             if (lossy) values.insert(values.end(), stay[n], stay[n] + lanes);

@@ -52,8 +52,8 @@ NEARFIELD_CELL void half_step_of_four(const HalfStep<Real>& h, const Tile tile, 
     }
     if (tile.b_slab >= 0) {
         const Stretch<Real> numbers = stretch_of_one(h.b, j);
-        Real* const psi =
-            h.b_psi + i * h.b_plane + (tile.b_slab + j - tile.j) * h.psi_row + 4 * lanes_of_block * block + own_psi + lane;
+        Real* const psi = h.b_psi + i * h.b_plane + (tile.b_slab + j - tile.j) * h.psi_row +
+                          4 * lanes_of_block * block + own_psi + lane;
         dbZ = stretched(dbZ, numbers, psi);
         dbX = stretched(dbX, numbers, psi + lanes_of_block);
     } else if (!tile.unit) {

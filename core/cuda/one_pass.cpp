@@ -61,7 +61,7 @@ template <class Real>
 void CardEngine<Real>::prepare_sweeps(const std::vector<Tile>& tiles) {
     // Bytes a second of prisms, of one step and of two, and of tiles among them, over those of whole half steps, which
     // come near to what memory gives (docs/gpu.md: an H200).
-    constexpr double of_prisms[2][2] = {{0.75, 0.65}, {0.64, 0.38}}, of_rest = 0.85;  // in single precision, in double
+    constexpr double of_prisms[2][2] = {{0.73, 0.58}, {0.64, 0.43}}, of_rest = 0.85;  // in single precision, in double
     constexpr double worth_while = 0.95;                                              // of the time of more passes
     moved_numbers_ = moved_by_halves(tiles);
     const bool closed = seams_[0].closed || seams_[1].closed || seams_[2].closed;

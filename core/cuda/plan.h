@@ -41,7 +41,8 @@ struct alignas(16) Tile {  // some rows of a plane, some blocks of 16 of each: a
 NEARFIELD_CELL int threads_of_row(int blocks) { return blocks > 4 ? 5 : blocks > 2 ? 4 : blocks > 1 ? 3 : 2; }
 // An entry of a palette: the place of its coefficients, in blocks of 16; whether there is loss; whether there is none and
 // its 16 cells are alike.
-constexpr unsigned entry_is_lossy = 1u << 31, entry_is_alike = 1u << 30, entry_place = entry_is_alike - 1, no_entry = ~0u;
+constexpr unsigned entry_is_lossy = 1u << 31, entry_is_alike = 1u << 30, entry_place = entry_is_alike - 1,
+                   no_entry = ~0u;
 template <class Real>
 struct HalfStep {
     Real* records;  // record (0, 0)

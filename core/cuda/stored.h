@@ -76,17 +76,18 @@ NEARFIELD_CELL void put_four(Sixteen* at, const Four<float>& v, const Scale& sca
     if (!fits) add_digit(scale.lost, 1);
 }
 
-// A kernel whose fields lie in either way: in single and double precision as they are, and in single with 16 bits.
+// A kernel whose fields lie in either way: in single and double precision as they are, and in single with 16 bits. Three
+// blocks are to have registers at once on a multiprocessor in single precision.
 #if defined(__CUDACC__)
-#define NEARFIELD_FIELD_KERNEL(name, Arguments, memory, ...)                                                       \
-    extern "C" __global__ void __launch_bounds__(256) name##_single(const __grid_constant__ Arguments<float> a) {  \
-        __VA_ARGS__(float, float, a);                                                                              \
-    }                                                                                                              \
-    extern "C" __global__ void __launch_bounds__(256) name##_double(const __grid_constant__ Arguments<Wide> a) {   \
-        __VA_ARGS__(Wide, Wide, a);                                                                                \
-    }                                                                                                              \
-    extern "C" __global__ void __launch_bounds__(256) name##_sixteen(const __grid_constant__ Arguments<float> a) { \
-        __VA_ARGS__(float, Sixteen, a);                                                                            \
+#define NEARFIELD_FIELD_KERNEL(name, Arguments, memory, ...)                                                         \
+    extern "C" __global__ void __launch_bounds__(256, 3) name##_single(const __grid_constant__ Arguments<float> a) { \
+        __VA_ARGS__(float, float, a);                                                                                \
+    }                                                                                                                \
+    extern "C" __global__ void __launch_bounds__(256) name##_double(const __grid_constant__ Arguments<Wide> a) {     \
+        __VA_ARGS__(Wide, Wide, a);                                                                                  \
+    }                                                                                                                \
+    extern "C" __global__ void __launch_bounds__(256) name##_sixteen(const __grid_constant__ Arguments<float> a) {   \
+        __VA_ARGS__(float, Sixteen, a);                                                                              \
     }
 #else
 #define NEARFIELD_FIELD_KERNEL(name, Arguments, memory, ...)                                                          \

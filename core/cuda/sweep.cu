@@ -136,7 +136,8 @@ NEARFIELD_CELL void know(const SweepHalf<Real>& h, unsigned entry, Alike<Real>& 
 // Step `m` of the pass at position n: E of plane n - 2 m, H of the plane before it, after the last step to memory where
 // they are the prism's own.
 template <class Real, int steps, int m>
-NEARFIELD_CELL void make_step(const Sweep<Real>& s, Positions<Real, steps>& kept, const Kept<Real>& t, int n, int first, const Spot& at) {
+NEARFIELD_CELL void make_step(const Sweep<Real>& s, Positions<Real, steps>& kept, const Kept<Real>& t, int n, int first,
+                              const Spot& at) {
     const int now = n & 1, was = now ^ 1, i = n - 2 * m;
     if (i < first) return;
     // H of a plane is laid where E of the one after it is made: a position later for all steps but the first

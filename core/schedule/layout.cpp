@@ -25,8 +25,7 @@ int node_of(int processor) {
 
 // Row of the firmware's table: distances of one node from all that are online, in their order.
 std::vector<double> table_row(int node) {
-    const std::vector<int> row =
-        numbers_in_file("/sys/devices/system/node/node" + std::to_string(node) + "/distance");
+    const std::vector<int> row = numbers_in_file("/sys/devices/system/node/node" + std::to_string(node) + "/distance");
     return {row.begin(), row.end()};
 }
 

@@ -93,7 +93,10 @@ TEST_CASE("every cut makes each sample once a step from what it needs") {
     for (int draw = 0; draw < 24; ++draw) {
         const long steps = 1 + draw / 12;
         const bool slabs = draw % 3 == 2;
-        const Layout l{40 - 2 * (draw % 12), 20 + 3 * (draw % 12), 90 + 17 * (draw % 12), {Slab{2 * slabs, 3 * slabs}, {}, {0, 3 * slabs}}};
+        const Layout l{40 - 2 * (draw % 12),
+                       20 + 3 * (draw % 12),
+                       90 + 17 * (draw % 12),
+                       {Slab{2 * slabs, 3 * slabs}, {}, {0, 3 * slabs}}};
         Places acts(l.na, l.nb, l.blocks);
         for (int n = 0; n < draw % 12 / 2; ++n) acts.add(random() % acts.has.size(), 1);
         acts.add(slabs_of(l));
@@ -112,7 +115,8 @@ TEST_CASE("every cut makes each sample once a step from what it needs") {
             wrong += stored[n] > 1 || (!stored[n] && !by_halves);
         }
         for (long n = 0; n < long(acts.has.size()); ++n)
-            wrong += stored[4 * n] && !only_updated(acts, n / (l.nb * l.blocks), n / l.blocks % l.nb, n % l.blocks, steps);
+            wrong +=
+                stored[4 * n] && !only_updated(acts, n / (l.nb * l.blocks), n / l.blocks % l.nb, n % l.blocks, steps);
         CHECK(wrong == 0);
         CHECK(cut.prisms.size() > 0);
     }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 LINE = re.compile(r"(?:@(!?)(%p\d+)\s+)?([a-z][\w.:]*)\s*(.*);$")
 OPERAND = re.compile(r"\{[^}]*\}|\[[^\]]*\]|[^,\s]+")
+HALF = re.compile(r"\{\s*\.reg \.b32 tmp;\s*(mov\.b64 \{.*?\}, .*?;)\s*\}")  # as compilers before 13.1 write it
 REGISTERS = re.compile(r"\.reg \.(\w+)\s+(%\w+?)<\d+>")
 ENTRY = re.compile(r"\.entry (\w+)\((.*?)\)(.*?)\{\n(.*?)\n\}\n", re.DOTALL)
 SHARED = re.compile(r"\.shared .*?(\w+)\[\d*\];")
@@ -46,6 +47,7 @@ class Entry:
 def entries(text: str) -> dict[str, Entry]:
     """The kernels of a file of PTX, by name. Error: one holds what may be contracted or does not flush."""
     text = re.sub(r"//.*", "", text)
+    text = HALF.sub(lambda half: half[1].replace("tmp", "_"), text)
     found, shared = {}, SHARED.findall(text)
     for match in ENTRY.finditer(text):
         entry = _entry(match[1], match[4], text.count("\n", 0, match.start(4)) + 1, shared)
