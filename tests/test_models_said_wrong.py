@@ -206,6 +206,14 @@ def test_gaps_narrower_than_a_cell_are_listed(gap, narrow, thick):
         assert gaps[0]["from"] == pytest.approx((gap[1] - gap[0]) * MM) and gaps[0]["to"] == pytest.approx(MM)
 
 
+def test_a_narrow_gap_that_holds_a_circuit_is_listed():
+    """Its rims keep a field each, as in a wide one; beside it the same gap without a circuit acts where it is drawn."""
+    port = nf.LumpedPort("feed", (0.0, 0.0, 2 * MM), (MM, 0.0, 2 * MM), "x", waveform=PULSE)
+    made = strips((-6, 0.3), (0.9, 6))
+    assert not any("gap along x" in what for what in moved(structures=made))
+    assert any("gap along x" in what for what in moved(structures=made, ports=[port], sources=[]))
+
+
 def test_a_gap_that_other_metal_fills_is_none():
     assert not any("gap" in what for what in moved(structures=strips((-6, 0.3), (0.7, 6), (0.1, 0.9))))
 

@@ -102,7 +102,7 @@ def narrow_strip(body: FilledShape, grid: YeeGrid, axis: int) -> Iterator[Moved]
 
 def narrow_gaps(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
     """Gaps between rectangles and boxes of metal that are narrower than the cell in them; not those of flat metal in
-    one plane, which act where they are drawn."""
+    one plane whose rims share their field, which act where they are drawn."""
     drawn = [body for body in bodies if is_metal(body.medium) and isinstance(body.shape, Rectangular)]
     ends = np.array([body.shape.bounds() for body in drawn]).reshape(-1, 2, 3)
     slack = SAMPLE_TOLERANCE * np.array([float(grid.primary(a).min()) for a in range(3)])
@@ -117,8 +117,11 @@ def narrow_gaps(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
             cell = GAP * float(grid.primary(axis).max())
             found = np.flatnonzero((apart > slack[axis]) & (apart < cell) & beside[:, others].all(axis=1))
             for other in found.tolist():
-                planes = [metal.rimmed_plane(each.shape) for each in (body, drawn[other])]
-                if planes[0] is None or planes[0] != planes[1] or planes[0][0] == axis:
+                plane, beyond = (metal.rimmed_plane(each.shape) for each in (body, drawn[other]))
+                rim = 0.5 * (np.maximum(ends[other, 0], low) + np.minimum(ends[other, 1], high))
+                rim[axis] = high[axis]
+                flat = metal.sheets if plane == beyond and plane and plane[0] != axis else None
+                if not (flat and plane and flat.faces_across(plane, rim, axis)):
                     strips = any(metal.strip_of(each.shape) for each in (body, drawn[other]))
                     yield from _narrow_gap(body, drawn[other], bodies, grid, axis, strips)
 

@@ -16,6 +16,7 @@ from nearfield.bodies.shapes import Rectangular, Wire
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
 from nearfield.metal.conformal import cell_near
+from nearfield.metal.facing_rims import facing
 from nearfield.metal.half_lattice import half_lattice
 from nearfield.metal.outlines import FlatMetal, sides_of
 from nearfield.metal.patches import next_axes, pair
@@ -47,7 +48,8 @@ class SheetRims:
         planes, ends = planes_of(bodies, grid, cut), list(ends)
         fed = np.concatenate([np.empty((0, 3)), *(_middles(grid, *each) for each in ends)])
         self.taken = {number for inside in planes.values() for number in inside}
-        found = [self._plane(inside, *place, fed) for place, inside in planes.items()]
+        self._flats = {place: FlatMetal(grid, bodies, inside, *place, fed) for place, inside in planes.items()}
+        found = [self._plane(flat, planes[place][0], place[1]) for place, flat in self._flats.items()]
         drawn: np.ndarray = np.unique(_joined([plane.metal for plane in found]))
         self.edges, self.faces = pair([nearest(plane.parts[kind]) for plane in found] for kind in (0, 1))
         self.slanting = pair([part for plane in found for part in plane.slanting[kind]] for kind in (0, 1))
@@ -56,10 +58,16 @@ class SheetRims:
         whole = _joined([self._samples.of_box(box) for number in self.taken for box in bodies[number].edges])
         self.metal: np.ndarray = np.union1d(drawn, np.setdiff1d(whole, np.append(self._live, -1)))
 
-    def _plane(self, inside: Sequence[int], normal: int, node: int, fed: np.ndarray) -> RimPlane:
-        flat = FlatMetal(self._grid, self._bodies, inside, normal, node, fed)
-        height = self._bodies[inside[0]].lower[normal]
+    def _plane(self, flat: FlatMetal, first: int, node: int) -> RimPlane:
+        height = self._bodies[first].lower[flat.normal]
         return RimPlane(flat, self._samples, self._lattices, node, height)
+
+    def faces_across(self, place: tuple[int, int], rim: Sequence[float], axis: int) -> bool:
+        """Whether the rim at a point (m) of a plane has one field with the rim that faces it upwards along an axis."""
+        flat = self._flats[place]
+        foot = np.array([[rim[a]] for a in flat.across])
+        normal = np.array([[float(a == axis)] for a in flat.across])
+        return bool(np.isfinite(facing(flat, foot, normal)[0]))
 
     def _closed(self, planes: Sequence[RimPlane], ends: Iterable) -> np.ndarray:
         """Cut edges that meet the ends of circuits, wires and narrow metal: those are joined to the metal."""
