@@ -20,14 +20,10 @@ from nearfield.engines.cuda.cubins import kernel_texts
 from nearfield.entry.errors import ModelError
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
-# Registers: three blocks of 256 threads on a multiprocessor, three; two up to 128, as on 9.0.
+# Registers: three blocks of 256 threads on a multiprocessor, three; in double one, two where they are up to 128 (9.0).
 BUDGET = {"single": 80, "sixteen": 80, "double": 136}
-LARGER = {  # they keep what they read: 2 such blocks, 2, 1, 1
-    "sweep_one_single": 128,
-    "sweep_two_single": 128,
-    "sweep_one_double": 255,
-    "sweep_two_double": 255,
-}
+# Sweeps keep what they read: one such block, or two where the kernel asks for them and nothing spills (block.h).
+LARGER = dict.fromkeys(("sweep_one_single", "sweep_two_single", "sweep_one_double", "sweep_two_double"), 255)
 FUSED = re.compile(r"\b[FD]FMA2?\b")  # not HFMA2, by which a register is set to a constant
 
 

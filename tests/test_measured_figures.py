@@ -332,7 +332,7 @@ def test_the_table_of_cards_has_the_measured_rates():
     by_name = {cells[0]: cells[1:] for cells in table}
     for name in CASES_OF_CARDS:
         thousands = [f"{row[name]['mcells_per_second'] / 1e3:.1f}" if name in row else "" for row in (first, now)]
-        guess = now[name]["predicted"]
+        guess = first.get(name, {}).get("predicted")
         assert by_name[name][:3] == [f"{guess / 1e3:.0f}" if guess else "", *thousands], name
 
 

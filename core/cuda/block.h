@@ -58,9 +58,14 @@ NEARFIELD_CELL void add_digit(long long* digit, long long value) {
 }
 
 // A kernel in both precisions, from a function template of a number type with one argument. `together`: blocks that are
-// to have registers at once on a multiprocessor, in single precision.
+// to have registers at once on a multiprocessor, in single precision; 7.5, 8.6, 8.9 and 12.0 have memory for one alone.
+#if __CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200
+#define NEARFIELD_TOGETHER(together) 1
+#else
+#define NEARFIELD_TOGETHER(together) together
+#endif
 #define NEARFIELD_KERNEL_OF(name, Arguments, together, memory, memory_in_double, ...)                            \
-    extern "C" __global__ void __launch_bounds__(256, together)                                                  \
+    extern "C" __global__ void __launch_bounds__(256, NEARFIELD_TOGETHER(together))                              \
         name##_single(const __grid_constant__ Arguments<float> a) {                                              \
         __VA_ARGS__(float, a);                                                                                   \
     }                                                                                                            \

@@ -162,8 +162,8 @@ const CardDevice::Loaded& CardDevice::loaded(const Kernel& kernel) {
     };
     attribute(&found.facts.registers, register_count), attribute(&found.facts.local_bytes, local_size_bytes);
     if (kernel.memory > unasked_block_memory)
-        for (const auto [which, value] : {std::pair(most_block_memory, int(kernel.memory)),
-                                          std::pair(block_memory_share, 100)})  // per cent of a multiprocessor's
+        for (const auto& [which, value] : {std::pair(most_block_memory, int(kernel.memory)),
+                                           std::pair(block_memory_share, 100)})  // per cent of a multiprocessor's
             check(driver_.set_function_attribute(found.function, which, value), "cuFuncSetAttribute");
     return kernels_.emplace(kernel.name, found).first->second;
 }

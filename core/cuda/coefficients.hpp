@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -52,6 +53,7 @@ private:
             lossy |= std::any_of(stay[n], stay[n] + lanes, [](Real c) { return c != Real(1); });
             alike &= bytes_of(drive[n], lanes - 1) == bytes_of(drive[n] + 1, lanes - 1);
         }
+        if (values.size() / lanes > entry_place) throw std::runtime_error("too many coefficients for a card");
         const std::uint32_t entry = std::uint32_t(values.size() / lanes) | (lossy   ? entry_is_lossy
                                                                             : alike ? entry_is_alike
                                                                                     : 0);

@@ -17,8 +17,10 @@ struct Cut {
     // Of the rest, by half step; each shrinks towards what is not in prisms. What the first of them reads is carried.
     std::vector<std::vector<Tile>> halves;
     std::vector<Tile> carried;
-    // Numbers that a step moves in blocks of cells, what prisms read twice among them, and that the rest moves.
+    // Numbers that a step moves between memory and caches, in blocks of cells: by prisms, whose sides are read twice from
+    // the caches, and by the rest.
     double by_prisms = 0, by_halves = 0;
+    double busy = 1;  // part of a card that makes prisms until the last of them has ended, by estimate
 };
 
 // Axes in whose slabs a tile lies.
@@ -154,10 +156,8 @@ inline void add_prisms(const Layout& l, const Rectangle& r, long i, long i_end, 
                 const long planes = std::min(longest, i_end - first);
                 cut.prisms.push_back({int(first), int(b.first), int(c.first), int(planes), int(b.last - b.first),
                                       int(c.last - c.first), int(b.origin), int(c.origin), unit});
-                const double read = double(std::min<long>(rows_of_prism, l.nb - b.origin)) *
-                                    std::min<long>(cells_of_prism, cells - c.origin) * (planes + 2 * steps);
-                const double stored = double(b.last - b.first) * (c.last - c.first) * planes;
-                cut.by_prisms += 6 * (read + stored) / lanes / steps;
+                const double columns = double(b.last - b.first) * (c.last - c.first);
+                cut.by_prisms += 6 * columns * (2 * planes + 2 * steps) / lanes / steps;
             }
 }
 
@@ -177,16 +177,17 @@ inline void cut_prisms(const Layout& l, const Places& set, bool unit, long steps
     double least = 0;
     for (const long longest : {planes_of_prism, 112, 96, 80, 64, 56, 48, 40, 32, 24, 16}) {
         Cut tried;
-        long planes = 0;
-        for (const auto& [each, ends] : boxes) {
-            add_prisms(l, each, ends[0], ends[1], longest, unit, steps, tried);
-            planes = std::max(planes, std::min(longest, ends[1] - ends[0]));
+        for (const auto& [each, ends] : boxes) add_prisms(l, each, ends[0], ends[1], longest, unit, steps, tried);
+        double all = 0, most = 0;  // positions
+        for (const Prism& each : tried.prisms) {
+            all += each.planes + 2 * steps;
+            most = std::max(most, double(each.planes + 2 * steps));
         }
-        const long rounds = (long(tried.prisms.size()) + at_once - 1) / at_once;
-        const double positions = double(rounds) * double(planes + 2 * steps);
-        if (least && positions >= least) continue;
-        least = positions;
+        const double shared = all / double(at_once), time = std::max(shared, most) + most / 2;
+        if (least && time >= least) continue;
+        least = time;
         cut = std::move(tried);
+        cut.busy = shared / time;
     }
 }
 

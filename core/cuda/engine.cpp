@@ -130,7 +130,7 @@ void CardEngine<Real>::arrange() {
             return std::all_of(begin + first, begin + last, [](Real inverse) { return inverse == Real(1); });
         });
     });
-    prepare_sweeps(tiles);
+    const std::array<Cut, 2> cuts = cuts_for_passes(tiles);
     tiles_.assign(tiles);
     for (int half = 0; half < 2; ++half) {
         const auto buffer = [&] { return Buffer<N>(*device_); };
@@ -153,6 +153,7 @@ void CardEngine<Real>::arrange() {
     currents_.assign(current_list_), circuit_numbers_.assign(circuit_list_);
     circuit_columns_.assign(circuit_column_list_), circuit_states_.resize(circuits_.size());
     products_.assign(product_list_), columns_.assign(column_list_), shares_.assign(share_list_);
+    prepare_sweeps(cuts);  // what is not needed comes last
 }
 
 // ---- states

@@ -53,7 +53,7 @@ public:
     void set_poles(bool magnetic, long first, long last, const std::vector<long>& media, const Real* stay,
                    const Real* weight);
     void finish_poles();
-    // Passes over memory a step: 0.5 or 1, where plain rows are, and 2 elsewhere; 2; or 0: by what it moves.
+    // Passes over memory a step: 0.5 or 1, where plain rows are, and 2 elsewhere; 2; or 0: by the time it should take.
     void set_passes(double passes) { passes_ = passes; }
     void add_current(int component, long i, long j, long k, Real weight, int column, Reach& reach);
     void add_circuit(int component, long i, long j, long k, const cell::CircuitNumbers<Wide>& numbers, int column,
@@ -197,7 +197,8 @@ private:
     bool may_sweep(long number) const;
     bool sweeps(long number) const;
     bool goes_with_next(long number, long last) const;
-    void prepare_sweeps(const std::vector<Tile>& tiles);
+    std::array<Cut, 2> cuts_for_passes(const std::vector<Tile>& tiles);
+    void prepare_sweeps(const std::array<Cut, 2>& cuts);
     Places places_of_terms() const;
     Axis<N> axis_of(int half, int axis) const;
     void launch_half(int half, int part, const Buffer<Tile>& tiles);

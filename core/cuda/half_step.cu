@@ -1,10 +1,12 @@
 // One half step of a list of tiles, in place: E (H alike, forward differences, minus sign):
 //     Ex = Ca Ex + Cb ( d(Hz)/db - d(Hy)/dc ),   d(.)/du = difference / (kappa length) [+ psi in a CPML slab].
-// Layout: records of core/layout.hpp. A block makes a tile, eight rows of 128 cells or more of less; a thread makes
-// four samples of all three components, four threads a block of 16, which has one entry of the palette. Slabs and lengths other than
-// 1 are asked for once a tile, loss once a block of 16, never by a sample; factors of 1 beside others are multiplied
-// by, which is exact. Traffic in single precision: 36 bytes a cell (12 read of the other field, 12 read and 12 written
-// of its own), 18 with fields in 16 bits (stored.h), 16 more in each slab; coefficients come from a palette that stays in the caches.
+// Layout: records of core/layout.hpp. A block makes a tile, 256 threads of four samples of all three components: eight
+// rows of eight blocks of 16 cells, or more rows of fewer, up to 64 of one block, which has one entry of the palette.
+// Slabs and lengths other than 1 are asked for once a tile, loss once a block of 16, never by a sample; factors of 1
+// beside others are multiplied by, which is exact. All that is read is asked for before anything waits for it; but in
+// slabs, where psi takes the registers. Traffic in single precision: 36 bytes a cell (12 read of the other field, 12 read
+// and 12 written of its own), 18 with fields in 16 bits (stored.h), 16 more in each slab; coefficients come from a
+// palette that stays in the caches.
 #include "slab.h"
 #include "stored.h"
 #include "update.h"

@@ -56,44 +56,50 @@ std::size_t CardEngine<Real>::Sweeping::bytes() const {
     return sum;
 }
 
-// Whether steps go in one pass where they can, or two steps in one, and what that takes.
+// The cuts for a pass of one step, and of two, where each gains time over what makes fewer steps a pass; else empty ones.
 template <class Real>
-void CardEngine<Real>::prepare_sweeps(const std::vector<Tile>& tiles) {
-    // Bytes a second of prisms, of one step and of two, and of tiles among them, over those of whole half steps, which
-    // come near to what memory gives (docs/gpu.md: an H200).
-    constexpr double of_prisms[2][2] = {{0.73, 0.58}, {0.64, 0.43}}, of_rest = 0.85;  // in single precision, in double
-    constexpr double worth_while = 0.95;                                              // of the time of more passes
+std::array<Cut, 2> CardEngine<Real>::cuts_for_passes(const std::vector<Tile>& tiles) {
+    // Bytes a second that prisms of one step and of two move, and tiles beside them, over those of whole half steps; and
+    // numbers in blocks of 16 that these move while a launch takes its 2 us. Of an H200 (docs/gpu.md).
+    constexpr double of_prisms[2][2] = {{0.75, 0.6}, {0.67, 0.43}}, of_rest = 0.85;  // in single precision, in double
+    constexpr double of_launch = 1e5, worth_while = 0.95;                            // of the time of more passes
+    std::array<Cut, 2> cuts;
     moved_numbers_ = moved_by_halves(tiles);
-    const bool closed = seams_[0].closed || seams_[1].closed || seams_[2].closed;
-    if (passes_ == 2 || closed || reaches_far()) return;
+    if (passes_ == 2 || seams_[0].closed || seams_[1].closed || seams_[2].closed || reaches_far()) return cuts;
     records_last_ = recorded_last(stages_[0]) && recorded_last(stages_[1]);
     Places acts = places_of_terms();
     acts.add(slabs_of(layout()));
-    const long at_once = (in_double ? 1 : 2) * device_->multiprocessors();
-    double least = moved_numbers_[0] + moved_numbers_[1];  // time, as numbers that half steps would move in it
-    double moved = 0;
-    std::array<Cut, 2> cuts;
+    double least = moved_numbers_[0] + moved_numbers_[1];  // time, as numbers that half steps move in it
     for (int n = 0; n < 2; ++n) {
         const Kernel& kernel = chosen(n ? sweep_two : sweep_one);
         if (kernel.memory > device_->block_memory() || (passes_ && passes_ > 1.0 / (n + 1))) continue;
+        const long at_once = (kernel.memory > device_->block_memory() / 2 ? 1 : 2) * device_->multiprocessors();
         Cut cut = cut_by_place(layout(), tiles, acts, n + 1, at_once);
-        const long count = long(cut.prisms.size());
-        const double time = cut.by_prisms / of_prisms[in_double][n] + cut.by_halves / of_rest;
-        if (!count || (!passes_ && (count < 2 * at_once || time > worth_while * least))) continue;
-        least = time, moved = cut.by_prisms + cut.by_halves;
+        const double launches = cut.carried.empty() ? 0 : 2.0 / (n + 1);  // more than those of half steps
+        const double time =
+            cut.by_prisms / (of_prisms[in_double][n] * cut.busy) + cut.by_halves / of_rest + launches * of_launch;
+        if (cut.prisms.empty() || (!passes_ && time > worth_while * least)) continue;
+        least = time;
         cuts[n] = std::move(cut);
     }
-    if (cuts[0].prisms.empty() && cuts[1].prisms.empty()) return;
+    return cuts;
+}
+
+// Takes the second set of fields, where it does not fit none: two passes need half the memory.
+template <class Real>
+void CardEngine<Real>::prepare_sweeps(const std::array<Cut, 2>& cuts) {
+    const Cut& fewest = cuts[cuts[1].prisms.empty() ? 0 : 1];
+    if (fewest.prisms.empty()) return;
     try {
         other_.records.resize(fields_.records.size());
         other_.a_psi.resize(fields_.a_psi.size()), other_.b_psi.resize(fields_.b_psi.size());
+        for (int n = 0; n < 2; ++n) sweeps_[n].take(cuts[n]);
+        moved_numbers_ = {fewest.by_prisms + fewest.by_halves, 0};
     } catch (const DeviceFull&) {
         if (passes_) throw;
         other_ = FieldSet(*device_);
-        return;  // two passes take half the memory
+        for (Sweeping& each : sweeps_) each = Sweeping(*device_);
     }
-    moved_numbers_ = {moved, 0};
-    for (int n = 0; n < 2; ++n) sweeps_[n].take(cuts[n]);
 }
 
 // Whether something records whole boxes in a step.

@@ -42,7 +42,7 @@ NEARFIELD_CELL int threads_of_row(int blocks) { return blocks > 4 ? 5 : blocks >
 // An entry of a palette: the place of its coefficients, in blocks of 16; whether there is loss; whether there is none and
 // its 16 cells are alike.
 constexpr unsigned entry_is_lossy = 1u << 31, entry_is_alike = 1u << 30, entry_place = entry_is_alike - 1,
-                   no_entry = ~0u;
+                   no_entry = entry_is_lossy | entry_is_alike;
 template <class Real>
 struct HalfStep {
     Real* records;  // record (0, 0)

@@ -18,37 +18,36 @@ namespace nearfield::cuda {
 
 template <class Real>
 using Laid = Real[3][rows_of_prism][cells_of_prism];
-constexpr int planes_made = planes_of_prism + 8;  // those past the ends too
+constexpr int planes_made = planes_of_prism + 8;  // two at each end, one for each step more, in fours
 template <class Real, int steps>
 struct Positions {                // by step of the pass and parity of the position
     Laid<Real> before[steps][2];  // H before the step
     Laid<Real> after[steps][2];   // E after it
     Real a[2][planes_made], b[2][rows_of_prism], c[2][cells_of_prism];  // inverse lengths of both half steps
-    // Entries of the palette that each thread's samples have in the last planes, its own alone.
-    unsigned of_electric[4][threads_of_block], of_magnetic[4][threads_of_block];
 };
-// The coefficients of an entry of the palette whose cells are alike.
+// What a thread knows of the coefficients of one half step.
 template <class Real>
-struct Alike {
-    unsigned entry;
+struct Known {
+    unsigned program, entry;  // of the palette: in plane n + 1, in plane n
+    unsigned alike;           // the entry last met whose cells are alike, and its coefficients
     Real x, y, z;
+    int planes;  // that had it without a break, plane n the last
 };
 // What a thread keeps: what it has read ahead, and where it is.
 template <class Real>
 struct Kept {
     Three<Real> electric;
-    unsigned program_electric, program_magnetic;  // of plane n + 1
-    Alike<Real> alike_electric, alike_magnetic;
-    long place;       // of its samples of plane n + 1
-    int j;            // in the domain, or -1
-    int k_and_unit;   // twice the first cell, and 1 where lengths are 1: made of what was read, hence waited for, once
-    int first, last;  // planes that it stores
+    Known<Real> of_electric, of_magnetic;
+    long place;      // of its samples of plane n + 1
+    int j;           // in the domain, or -1
+    int k_and_unit;  // twice the first cell, and 1 where lengths are 1: made of what was read, hence waited for, once
+    int first;       // plane that it stores; past all where it stores none
 
     NEARFIELD_CELL int k() const { return k_and_unit >> 1; }
     NEARFIELD_CELL bool unit() const { return k_and_unit & 1; }
 };
 struct Spot {  // of four samples, in the prism
-    int x, y, thread;
+    int x, y;
 };
 
 template <class Real>
@@ -75,48 +74,6 @@ NEARFIELD_CELL void divide(const Positions<Real, steps>& kept, int half, int pla
     da.y = da.y * a, da.z = da.z * a, db.x = db.x * b, db.z = db.z * b, dc.x = dc.x * c, dc.y = dc.y * c;
 }
 
-template <class Real, bool electric>
-NEARFIELD_CELL Three<Real> updated(const SweepHalf<Real>& h, const Alike<Real>& alike, unsigned entry, int k,
-                                   const Three<Real>& old, const Three<Real>& da, const Three<Real>& db,
-                                   const Three<Real>& dc) {
-    if (entry != alike.entry) return advanced<Real, electric>(h, entry, k, old, da, db, dc);
-    const auto one = [](const Four<Real>& f, Real drive, const Four<Real>& first, const Four<Real>& second) {
-        return electric ? cell::advance_electric(f, all_four(drive), first, second)
-                        : cell::advance_magnetic(f, all_four(drive), first, second);
-    };
-    return {one(old.x, alike.x, db.z, dc.y), one(old.y, alike.y, dc.x, da.z), one(old.z, alike.z, da.y, db.x)};
-}
-
-// E of a plane after a step, from H of that plane and of the one before it. `plane`: counted from the first position.
-template <class Real, int steps>
-NEARFIELD_CELL Three<Real> electric_of(const Sweep<Real>& s, const Positions<Real, steps>& kept, const Kept<Real>& t,
-                                       int plane, const Spot& at, unsigned entry, const Three<Real>& old,
-                                       const Laid<Real>& here, const Three<Real>& before) {
-    const Three<Real> h = own(here, at);
-    const Four<Real> cX{one_or_zero(here, 0, at.y, at.x - 1), h.x.x, h.x.y, h.x.z};
-    const Four<Real> cY{one_or_zero(here, 1, at.y, at.x - 1), h.y.x, h.y.y, h.y.z};
-    Three<Real> da{h.x, h.y - before.y, h.z - before.z};
-    Three<Real> db{h.x - four_or_zero(here, 0, at.y - 1, at.x), h.y, h.z - four_or_zero(here, 2, at.y - 1, at.x)};
-    Three<Real> dc{h.x - cX, h.y - cY, h.z};
-    if (!t.unit()) divide(kept, 0, plane, at, da, db, dc);
-    return updated<Real, true>(s.electric, t.alike_electric, entry, t.k(), old, da, db, dc);
-}
-
-// H of a plane after a step, from E of that plane and of the one after it.
-template <class Real, int steps>
-NEARFIELD_CELL Three<Real> magnetic_of(const Sweep<Real>& s, const Positions<Real, steps>& kept, const Kept<Real>& t,
-                                       int plane, const Spot& at, unsigned entry, const Three<Real>& old,
-                                       const Laid<Real>& here, const Three<Real>& next) {
-    const Three<Real> e = own(here, at);
-    const Four<Real> cX{e.x.y, e.x.z, e.x.w, one_or_zero(here, 0, at.y, at.x + 4)};
-    const Four<Real> cY{e.y.y, e.y.z, e.y.w, one_or_zero(here, 1, at.y, at.x + 4)};
-    Three<Real> da{e.x, next.y - e.y, next.z - e.z};
-    Three<Real> db{four_or_zero(here, 0, at.y + 1, at.x) - e.x, e.y, four_or_zero(here, 2, at.y + 1, at.x) - e.z};
-    Three<Real> dc{cX - e.x, cY - e.y, e.z};
-    if (!t.unit()) divide(kept, 1, plane, at, da, db, dc);
-    return updated<Real, false>(s.magnetic, t.alike_magnetic, entry, t.k(), old, da, db, dc);
-}
-
 template <class Real>
 NEARFIELD_CELL unsigned program_of(const Sweep<Real>& s, const SweepHalf<Real>& h, int i, int j) {
     return h.program_of[i * s.rows + j];
@@ -125,39 +82,90 @@ template <class Real>
 NEARFIELD_CELL unsigned entry_of(const Sweep<Real>& s, const SweepHalf<Real>& h, unsigned program, int k) {
     return h.entries[program * s.blocks + k / lanes_of_block];
 }
-// Takes the coefficients of an entry whose cells are alike in place of those of another.
+// Takes the coefficients of plane n's entry, where its cells are alike, in place of those of another.
 template <class Real>
-NEARFIELD_CELL void know(const SweepHalf<Real>& h, unsigned entry, Alike<Real>& alike) {
-    if (entry == alike.entry || !(entry & entry_is_alike)) return;
-    const Real* const values = h.values + lanes_of_block * (entry & entry_place);
-    alike = {entry, values[0], values[lanes_of_block], values[2 * lanes_of_block]};
+NEARFIELD_CELL void know(const SweepHalf<Real>& h, Known<Real>& known) {
+    if (known.entry == known.alike) {
+        ++known.planes;
+    } else if (known.entry & entry_is_alike) {
+        const Real* const values = h.values + lanes_of_block * (known.entry & entry_place);
+        known.alike = known.entry, known.planes = 1;
+        known.x = values[0], known.y = values[lanes_of_block], known.z = values[2 * lanes_of_block];
+    } else {
+        known.planes = 0;
+    }
+}
+
+// Three components of plane n - `back` after their half step.
+template <class Real, bool electric, int back>
+NEARFIELD_CELL Three<Real> updated(const Sweep<Real>& s, const Kept<Real>& t, int n, const Three<Real>& old,
+                                   const Three<Real>& da, const Three<Real>& db, const Three<Real>& dc) {
+    const SweepHalf<Real>& h = electric ? s.electric : s.magnetic;
+    const Known<Real>& known = electric ? t.of_electric : t.of_magnetic;
+    if (known.planes <= back) {
+        const unsigned entry = back ? entry_of(s, h, program_of(s, h, n - back, t.j), t.k()) : known.entry;
+        return advanced<Real, electric>(h, entry, t.k(), old, da, db, dc);
+    }
+    const auto one = [](const Four<Real>& f, Real drive, const Four<Real>& first, const Four<Real>& second) {
+        return electric ? cell::advance_electric(f, all_four(drive), first, second)
+                        : cell::advance_magnetic(f, all_four(drive), first, second);
+    };
+    return {one(old.x, known.x, db.z, dc.y), one(old.y, known.y, dc.x, da.z), one(old.z, known.z, da.y, db.x)};
+}
+
+// E of plane n - `back` after a step, from H of that plane and of the one before it.
+template <int back, class Real, int steps>
+NEARFIELD_CELL Three<Real> electric_of(const Sweep<Real>& s, const Positions<Real, steps>& kept, const Kept<Real>& t,
+                                       int n, int first, const Spot& at, const Three<Real>& old, const Laid<Real>& here,
+                                       const Three<Real>& before) {
+    const Three<Real> h = own(here, at);
+    const Four<Real> cX{one_or_zero(here, 0, at.y, at.x - 1), h.x.x, h.x.y, h.x.z};
+    const Four<Real> cY{one_or_zero(here, 1, at.y, at.x - 1), h.y.x, h.y.y, h.y.z};
+    Three<Real> da{h.x, h.y - before.y, h.z - before.z};
+    Three<Real> db{h.x - four_or_zero(here, 0, at.y - 1, at.x), h.y, h.z - four_or_zero(here, 2, at.y - 1, at.x)};
+    Three<Real> dc{h.x - cX, h.y - cY, h.z};
+    if (!t.unit()) divide(kept, 0, n - back - first, at, da, db, dc);
+    return updated<Real, true, back>(s, t, n, old, da, db, dc);
+}
+
+// H of plane n - `back` after a step, from E of that plane and of the one after it.
+template <int back, class Real, int steps>
+NEARFIELD_CELL Three<Real> magnetic_of(const Sweep<Real>& s, const Positions<Real, steps>& kept, const Kept<Real>& t,
+                                       int n, int first, const Spot& at, const Three<Real>& old, const Laid<Real>& here,
+                                       const Three<Real>& next) {
+    const Three<Real> e = own(here, at);
+    const Four<Real> cX{e.x.y, e.x.z, e.x.w, one_or_zero(here, 0, at.y, at.x + 4)};
+    const Four<Real> cY{e.y.y, e.y.z, e.y.w, one_or_zero(here, 1, at.y, at.x + 4)};
+    Three<Real> da{e.x, next.y - e.y, next.z - e.z};
+    Three<Real> db{four_or_zero(here, 0, at.y + 1, at.x) - e.x, e.y, four_or_zero(here, 2, at.y + 1, at.x) - e.z};
+    Three<Real> dc{cX - e.x, cY - e.y, e.z};
+    if (!t.unit()) divide(kept, 1, n - back - first, at, da, db, dc);
+    return updated<Real, false, back>(s, t, n, old, da, db, dc);
 }
 
 // Step `m` of the pass at position n: E of plane n - 2 m, H of the plane before it, after the last step to memory where
 // they are the prism's own.
 template <class Real, int steps, int m>
 NEARFIELD_CELL void make_step(const Sweep<Real>& s, Positions<Real, steps>& kept, const Kept<Real>& t, int n, int first,
-                              const Spot& at) {
+                              int last, const Spot& at) {
     const int now = n & 1, was = now ^ 1, i = n - 2 * m;
     if (i < first) return;
     // H of a plane is laid where E of the one after it is made: a position later for all steps but the first
     const Three<Real> before = own(kept.before[m][m ? now : was], at);  // H of plane i - 1
     Three<Real> e{all_four(Real(0)), all_four(Real(0)), all_four(Real(0))};
     if (i < s.planes) {
-        const unsigned entry = kept.of_electric[i & 3][at.thread];
         const Three<Real> old = m ? own(kept.after[m ? m - 1 : 0][now], at) : t.electric;
-        e = electric_of(s, kept, t, i - first, at, entry, old, kept.before[m][m ? was : now], before);
+        e = electric_of<2 * m>(s, kept, t, n, first, at, old, kept.before[m][m ? was : now], before);
     }
     const auto magnetic = [&] {
-        const unsigned entry = kept.of_magnetic[(i - 1) & 3][at.thread];
-        return magnetic_of(s, kept, t, i - 1 - first, at, entry, before, kept.after[m][was], e);
+        return magnetic_of<2 * m + 1>(s, kept, t, n, first, at, before, kept.after[m][was], e);
     };
     if constexpr (m + 1 < steps) {
         if (i > first && i <= s.planes) lay(kept.before[m + 1][now], at, magnetic());
     } else {
         Real* const to = s.to + (t.place - (2 * m + 1) * s.plane);
-        if (i >= t.first && i < t.last) send(to, s.field, e);
-        if (i > t.first && i <= t.last) send(to - s.plane + 3 * s.field, s.field, magnetic());
+        if (i >= t.first && n < last) send(to, s.field, e);
+        if (i > t.first) send(to - s.plane + 3 * s.field, s.field, magnetic());
     }
     lay(kept.after[m][now], at, e);
 }
@@ -188,22 +196,17 @@ NEARFIELD_CELL void sweep_prism(const Sweep<Real>& s) {
     Each<Kept<Real>> each;
     const int first = p.i < steps ? 0 : p.i - steps, last = p.i + p.planes + 2 * (steps - 1);  // positions
     const int end = p.i + p.planes + steps < s.planes ? p.i + p.planes + steps : s.planes;     // of the planes read
-    const auto spot = [](int thread) {
-        return Spot{thread % (cells_of_prism / 4) * 4, thread / (cells_of_prism / 4), thread};
-    };
-    const auto keep_entries = [&](unsigned of_electric, unsigned of_magnetic, int plane, int thread) {
-        kept.of_electric[plane & 3][thread] = of_electric, kept.of_magnetic[plane & 3][thread] = of_magnetic;
-    };
+    const auto spot = [](int thread) { return Spot{thread % (cells_of_prism / 4) * 4, thread / (cells_of_prism / 4)}; };
     phase(each, [&](Kept<Real>& t, int thread) {
         const Spot at = spot(thread);
         clear(kept, at);
         keep_lengths(s, s.electric, p, first, 0, kept, thread), keep_lengths(s, s.magnetic, p, first, 1, kept, thread);
         t = {};
-        t.alike_electric.entry = t.alike_magnetic.entry = no_entry;
+        t.of_electric.alike = t.of_magnetic.alike = no_entry;
         const int k = p.first_k + at.x;
         t.j = p.first_j + at.y, t.k_and_unit = 2 * k + p.unit;
         const bool mine = t.j >= p.j && t.j < p.j + p.rows && k >= p.k && k < p.k + p.cells;
-        t.first = mine ? p.i : s.planes + 8, t.last = mine ? p.i + p.planes : 0;
+        t.first = mine ? p.i : s.planes + 8;
         t.place = first * s.plane + t.j * s.record + lanes_of_block + k;
         if (t.j >= s.rows || k >= lanes_of_block * s.blocks) {
             t.j = -1;
@@ -211,11 +214,11 @@ NEARFIELD_CELL void sweep_prism(const Sweep<Real>& s) {
         }
         const Real* const from = s.from + t.place;
         t.electric = three(from, s.field), lay(kept.before[0][first & 1], at, three(from + 3 * s.field, s.field));
-        keep_entries(entry_of(s, s.electric, program_of(s, s.electric, first, t.j), k),
-                     entry_of(s, s.magnetic, program_of(s, s.magnetic, first, t.j), k), first, thread);
+        t.of_electric.entry = entry_of(s, s.electric, program_of(s, s.electric, first, t.j), k);
+        t.of_magnetic.entry = entry_of(s, s.magnetic, program_of(s, s.magnetic, first, t.j), k);
         if (first + 1 < end) {
-            t.program_electric = program_of(s, s.electric, first + 1, t.j);
-            t.program_magnetic = program_of(s, s.magnetic, first + 1, t.j);
+            t.of_electric.program = program_of(s, s.electric, first + 1, t.j);
+            t.of_magnetic.program = program_of(s, s.magnetic, first + 1, t.j);
         }
         t.place += s.plane;
     });
@@ -223,24 +226,23 @@ NEARFIELD_CELL void sweep_prism(const Sweep<Real>& s) {
         phase(each, [&](Kept<Real>& t, int thread) {
             const Spot at = spot(thread);
             if (t.j < 0) return;
-            know(s.electric, kept.of_electric[n & 3][thread], t.alike_electric);
-            know(s.magnetic, kept.of_magnetic[n & 3][thread], t.alike_magnetic);
+            if (n < end) know(s.electric, t.of_electric), know(s.magnetic, t.of_magnetic);
             Three<Real> e = {}, h = {};
             unsigned of_electric = 0, of_magnetic = 0;
             if (n + 1 < end) {
                 const Real* const from = s.from + t.place;
                 e = three(from, s.field), h = three(from + 3 * s.field, s.field);
-                of_electric = entry_of(s, s.electric, t.program_electric, t.k());
-                of_magnetic = entry_of(s, s.magnetic, t.program_magnetic, t.k());
+                of_electric = entry_of(s, s.electric, t.of_electric.program, t.k());
+                of_magnetic = entry_of(s, s.magnetic, t.of_magnetic.program, t.k());
                 if (n + 2 < end) {
-                    t.program_electric = program_of(s, s.electric, n + 2, t.j);
-                    t.program_magnetic = program_of(s, s.magnetic, n + 2, t.j);
+                    t.of_electric.program = program_of(s, s.electric, n + 2, t.j);
+                    t.of_magnetic.program = program_of(s, s.magnetic, n + 2, t.j);
                 }
             }
-            if constexpr (steps == 2) make_step<Real, steps, 1>(s, kept, t, n, first, at);
-            make_step<Real, steps, 0>(s, kept, t, n, first, at);
+            if constexpr (steps == 2) make_step<Real, steps, 1>(s, kept, t, n, first, last, at);
+            make_step<Real, steps, 0>(s, kept, t, n, first, last, at);
             lay(kept.before[0][(n + 1) & 1], at, h);
-            keep_entries(of_electric, of_magnetic, n + 1, thread);
+            t.of_electric.entry = of_electric, t.of_magnetic.entry = of_magnetic;
             t.electric = e, t.place += s.plane;
         });
 }

@@ -76,7 +76,7 @@ class Timed:
         """Schedule, tiles, threads and instruction set that ran; bytes a cell allocated and moved a step (model)."""
         facts, plan = self.engine.facts(), self.setup.plan
         tiles = {f"tile_{each.name}": facts.get(f"tile_{each.name}", 0) for each in fields(Tiling)}
-        bytes_moved = facts["moved_bytes"] / self.cells if "moved_bytes" in facts else moved_bytes(plan, facts)
+        bytes_moved = moved_bytes(plan, facts)
         ran = {name: facts[name] for name in ("threads", "isa", "schedule", "palette_blocks")}
         return ran | tiles | {"bytes_per_cell": facts["bytes"] / self.cells, "traffic_bytes_per_cell": bytes_moved}
 

@@ -20,7 +20,9 @@ ALONG = 1e-9  # part of a side's length by which it may leave an axis
 def facing(flat: FlatMetal, foot: np.ndarray, normal: np.ndarray) -> np.ndarray:
     """Widths (m) of the gaps before points (2, n) on rims with unit normals (2, n); inf where none is narrow."""
     found = np.full(foot.shape[1], np.inf)
-    for axis, (low, high, first, last) in _gaps(flat):
+    if flat.gaps is None:
+        flat.gaps = _gaps(flat)
+    for axis, (low, high, first, last) in flat.gaps:
         beside = (first - flat.margin <= foot[1 - axis]) & (foot[1 - axis] <= last + flat.margin)
         for place, way in ((low, 1.0), (high, -1.0)):
             own = beside & (np.abs(foot[axis] - place) <= flat.margin) & (way * normal[axis] > 1.0 - ALONG)

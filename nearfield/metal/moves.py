@@ -120,8 +120,8 @@ def narrow_gaps(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
                 plane, beyond = (metal.rimmed_plane(each.shape) for each in (body, drawn[other]))
                 rim = 0.5 * (np.maximum(ends[other, 0], low) + np.minimum(ends[other, 1], high))
                 rim[axis] = high[axis]
-                flat = metal.sheets if plane == beyond and plane and plane[0] != axis else None
-                if not (flat and plane and flat.faces_across(plane, rim, axis)):
+                sheets = metal.sheets if plane == beyond and plane and plane[0] != axis else None
+                if not (sheets and plane and sheets.faces_across(plane, rim, axis)):
                     strips = any(metal.strip_of(each.shape) for each in (body, drawn[other]))
                     yield from _narrow_gap(body, drawn[other], bodies, grid, axis, strips)
 

@@ -47,6 +47,7 @@ class FlatMetal:
         self.grid, self.bodies, self.inside, self.normal = grid, bodies, inside, normal
         self.across, self.margin, self.shortest = next_axes(normal), margin_of(grid), min(shortest_cells(grid))
         self._place, self._node = float(grid.lines[normal][node]), node
+        self.gaps: list[tuple[int, tuple[float, float, float, float]]] | None = None  # kept by facing_rims.py
         places = np.empty((0, 3)) if fed is None else fed
         self.fed = places[np.abs(places[:, normal] - self._place) <= self.margin][:, list(self.across)]
 

@@ -23,7 +23,10 @@ FIELD_NUMBERS = 12  # of a cell, that a sweep of E and H reads and writes
 
 
 def moved_bytes(plan: Plan, ran: dict[str, Any]) -> float:
-    """Bytes a cell and step between memory and caches, of fields and CPML; `ran`: facts of the engine, with tiles."""
+    """Bytes a cell and step between memory and caches, of fields and CPML; `ran`: facts of the engine, with tiles, or
+    on a card with what the cut moves."""
+    if "moved_bytes" in ran:
+        return float(ran["moved_bytes"] / np.prod(plan.cells, dtype=float))
     tiles = (ran.get(f"tile_{each.name}", 0) for each in fields(Tiling))
     stepwise = traffic_bytes_per_cell(plan.cells, plan.cpml, plan.precision)
     return stepwise * Tiling(*tiles).traffic * (1 + plan.complex_fields)
@@ -68,7 +71,7 @@ def copy_facts(plan: Plan, ran: dict[str, Any], steps: int, mcells_per_second: f
     the card copies within its memory and the share of it used, where `probe gpu` measured this card.
 
     Both of the part that this rank has: its cells make as many steps as all."""
-    moved = ran["moved_bytes"] / float(np.prod(plan.cells, dtype=float)) + recorded_bytes(plan, max(steps, 1))
+    moved = moved_bytes(plan, ran) + recorded_bytes(plan, max(steps, 1))
     known = load_profile(None).gpu
     rate = known.memory if known and known.name == ran["device"] else None
     share = mcells_per_second * 1e6 * moved / rate if rate else None

@@ -119,5 +119,9 @@ TEST_CASE("every cut makes each sample once a step from what it needs") {
                 stored[4 * n] && !only_updated(acts, n / (l.nb * l.blocks), n / l.blocks % l.nb, n % l.blocks, steps);
         CHECK(wrong == 0);
         CHECK(cut.prisms.size() > 0);
+        CHECK((cut.busy > 0 && cut.busy <= 1));
+        const double all = 12.0 * double(acts.has.size()) / double(steps);  // of six numbers read and written once
+        CHECK(cut.by_prisms + cut.by_halves >= all * (1 - 1e-12));
+        CHECK((cut.by_halves > 0) == std::any_of(acts.has.begin(), acts.has.end(), [](char each) { return each; }));
     }
 }

@@ -54,8 +54,8 @@ CALL cuDeviceGetAttribute(int* value, int which, int) {
     const int architecture = int(setting("architecture", 90));
     if (which == 75) return *value = architecture / 10, done;
     if (which == 76) return *value = architecture % 10, done;
-    if (which == 16) return *value = 132, done;
     if (which == 36) return *value = int(setting("memory_clock", 3201000)), done;  // kHz
+    if (which == 16) return *value = int(setting("multiprocessors", 132)), done;
     if (which == 97) return *value = int(setting("block_memory", 227 << 10)), done;
     if (which == 37) return *value = 6144, done;  // bits
     return invalid;

@@ -112,8 +112,20 @@ def test_axes_that_close_keep_two_passes():
     assert_two_steps_agree(make_plan((6, 18, 40), walls, precision="single", seed=9), passes=2)
 
 
+def test_long_prisms_beside_a_source_have_the_bits_of_single_steps(card, monkeypatch):
+    """On a card of one multiprocessor, where short prisms would gain nothing; grading in all of their planes."""
+    monkeypatch.setenv("NEARFIELD_STAND_IN", "multiprocessors=1")
+
+    def terms(rng, plan):
+        return plans.current(rng, plan, [2], 1)
+
+    plan = make_plan((150, 18, 70), precision="single", graded=True, terms=terms, seed=4)
+    assert_two_steps_agree(plan, blocks=(5, 2))
+
+
 @pytest.mark.slow
-def test_a_large_box_takes_two_steps_a_pass_by_itself_and_half_steps_beside_a_cpml(monkeypatch):
+def test_large_boxes_take_two_steps_a_pass_by_themselves_and_half_steps_beside_a_cpml(monkeypatch):
     monkeypatch.delenv("NEARFIELD_PASSES")
-    passes = [Timed(box(192, 2, walls, engine="cuda")).engine.facts()["passes"] for walls in ("pec", "cpml")]
-    assert passes == [0.5, 2]
+    made = ((192, "pec", "single"), (256, "pec", "double"), (192, "cpml", "single"))
+    boxes = (box(side, 2, walls, precision=precision, engine="cuda") for side, walls, precision in made)
+    assert [Timed(each).engine.facts()["passes"] for each in boxes] == [0.5, 0.5, 2]

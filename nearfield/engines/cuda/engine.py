@@ -26,7 +26,7 @@ GO_ON = "a checkpoint, where the run keeps any, can be resumed on this card or o
 
 
 LARGEST = 65504.0  # that 16 bits hold, before the scale
-# over memory a step, for measurements: "0.5" or "1" where it can be, or "2"; else what moves less
+# over memory a step, for measurements: "0.5" or "1" where it can be, or "2"; else what should take less
 PASSES = "NEARFIELD_PASSES"
 
 
@@ -35,7 +35,7 @@ def passes_wished() -> float:
     wished = os.environ.get(PASSES, "")
     if wished not in ("", "0.5", "1", "2"):
         raise ModelError(
-            f"{PASSES}={wished} is not a number of passes; allowed: 0.5, 1, 2, or unset for what moves less"
+            f"{PASSES}={wished} is not a number of passes; allowed: 0.5, 1, 2, or unset for what should take less time"
         )
     return float(wished or 0)
 
