@@ -127,4 +127,5 @@ def test_the_command_prints_tables_and_json_and_draws(tmp_path, capsys):
     assert len(found["points"]) == 12 and len(found["files"]) == 2 == len(list(tmp_path.glob("*.png")))
     assert main(words) == 0
     out = capsys.readouterr().out
-    assert "weak scaling, single precision, 256^3 a device" in out and "assumed: node, rate: predicted" in out
+    assert "weak scaling, single precision, 256^3 a device" in out and "assumed: network, hop: assumed" in out
+    assert "node, rate" not in out  # it was measured
