@@ -128,6 +128,11 @@ def clocked(cells: int, how: str, names: tuple[str, ...]) -> Values:
     return lambda found: tuple(of_clocked(found, cells, how)[name] for name in names)
 
 
+def of_card(case: str) -> Values:
+    """Thousand Mcells/s of a case of a visit to a card."""
+    return lambda found: (next(row for row in found["rates"] if row["case"] == case)["mcells_per_second"] / 1e3,)
+
+
 def lost_to_copies(found: Any) -> tuple[float, ...]:
     """Per cent of their own rate that eight cards of one node lose."""
     return (100 * (1 - predicted("eight-cards, fat-tree", "weak", 1)["efficiency"]),)
@@ -244,6 +249,8 @@ CLAIMS: list[tuple[str, str, str, Values]] = [  # page, its words with places fo
     (README, "({:.0f} against {:.0f} million", "peers-openems", lambda found: compared(0)(found)[3:]),
     (README, "**{:.1f} times** with CPML", "peers-openems", lambda found: compared(1)(found)[:1]),
     (README, "its cells **{:.1f} times**", "peers-openems-patch", lambda found: compared(0)(found)[:1]),
+    (README, "512^3 makes {:.1f} thousand million", "gpu", of_card("PEC 512^3 two steps a pass")),
+    (README, "{:.1f} with CPML, with the same bits", "gpu", of_card("CPML 512^3")),
     (CLUSTER, f"one node, single precision | {EIGHT}", "predicted_clusters", eight_cards("eight-cards, fat-tree", 1)),
     (CLUSTER, f"double precision | {EIGHT}", "predicted_clusters", eight_cards("eight-cards, fat-tree", 1, "double")),
     (CLUSTER, f"each, single | {EIGHT}", "predicted_clusters", eight_cards("one-card, fat-tree", 8)),
