@@ -189,61 +189,88 @@ NEARFIELD_CELL void keep_lengths(const Sweep<Real>& s, const SweepHalf<Real>& h,
         kept.c[half][thread] = h.c.inverse[within(p.first_k + thread, lanes_of_block * s.blocks)];
 }
 
+// A prism, and the positions that it takes.
+template <int steps>
+struct Positioned {
+    Prism p;
+    int first, last;  // positions
+    int end;          // of the planes that are read
+};
+template <class Real, int steps>
+NEARFIELD_CELL Positioned<steps> positioned(const Sweep<Real>& s) {
+    const Prism p = s.prisms[block_number()];
+    const int end = p.i + p.planes + steps;
+    return {p, p.i < steps ? 0 : p.i - steps, p.i + p.planes + 2 * (steps - 1), end < s.planes ? end : s.planes};
+}
+
+// Before the first position: zeros and lengths in the block's memory, and the first plane.
+template <class Real, int steps>
+NEARFIELD_CELL void begin(const Sweep<Real>& s, const Positioned<steps>& at_work, Positions<Real, steps>& kept,
+                          Kept<Real>& t, const Spot& at, int thread) {
+    const Prism& p = at_work.p;
+    const int first = at_work.first, k = p.first_k + at.x;
+    clear(kept, at);
+    keep_lengths(s, s.electric, p, first, 0, kept, thread), keep_lengths(s, s.magnetic, p, first, 1, kept, thread);
+    t = {};
+    t.of_electric.alike = t.of_magnetic.alike = no_entry;
+    t.j = p.first_j + at.y, t.k_and_unit = 2 * k + p.unit;
+    const bool mine = t.j >= p.j && t.j < p.j + p.rows && k >= p.k && k < p.k + p.cells;
+    t.first = mine ? p.i : s.planes + 8;
+    t.place = first * s.plane + t.j * s.record + lanes_of_block + k;
+    if (t.j >= s.rows || k >= lanes_of_block * s.blocks) {
+        t.j = -1;
+        return;
+    }
+    const Real* const from = s.from + t.place;
+    t.electric = three(from, s.field), lay(kept.before[0][first & 1], at, three(from + 3 * s.field, s.field));
+    t.of_electric.entry = entry_of(s, s.electric, program_of(s, s.electric, first, t.j), k);
+    t.of_magnetic.entry = entry_of(s, s.magnetic, program_of(s, s.magnetic, first, t.j), k);
+    if (first + 1 < at_work.end) {
+        t.of_electric.program = program_of(s, s.electric, first + 1, t.j);
+        t.of_magnetic.program = program_of(s, s.magnetic, first + 1, t.j);
+    }
+    t.place += s.plane;
+}
+
+// What a thread asks memory for at a position, and takes at its end: plane n + 1.
+template <class Real>
+struct Ahead {
+    Three<Real> e, h;
+    unsigned of_electric, of_magnetic;
+};
+template <class Real>
+NEARFIELD_CELL Ahead<Real> read_ahead(const Sweep<Real>& s, Kept<Real>& t, int n, int end) {
+    Ahead<Real> next = {};
+    if (n + 1 >= end) return next;
+    const Real* const from = s.from + t.place;
+    next.e = three(from, s.field), next.h = three(from + 3 * s.field, s.field);
+    next.of_electric = entry_of(s, s.electric, t.of_electric.program, t.k());
+    next.of_magnetic = entry_of(s, s.magnetic, t.of_magnetic.program, t.k());
+    if (n + 2 < end) {
+        t.of_electric.program = program_of(s, s.electric, n + 2, t.j);
+        t.of_magnetic.program = program_of(s, s.magnetic, n + 2, t.j);
+    }
+    return next;
+}
+
 template <class Real, int steps>
 NEARFIELD_CELL void sweep_prism(const Sweep<Real>& s) {
-    const Prism p = s.prisms[block_number()];
+    const Positioned<steps> at_work = positioned<Real, steps>(s);
     Positions<Real, steps>& kept = block_memory<Positions<Real, steps>>();
     Each<Kept<Real>> each;
-    const int first = p.i < steps ? 0 : p.i - steps, last = p.i + p.planes + 2 * (steps - 1);  // positions
-    const int end = p.i + p.planes + steps < s.planes ? p.i + p.planes + steps : s.planes;     // of the planes read
     const auto spot = [](int thread) { return Spot{thread % (cells_of_prism / 4) * 4, thread / (cells_of_prism / 4)}; };
-    phase(each, [&](Kept<Real>& t, int thread) {
-        const Spot at = spot(thread);
-        clear(kept, at);
-        keep_lengths(s, s.electric, p, first, 0, kept, thread), keep_lengths(s, s.magnetic, p, first, 1, kept, thread);
-        t = {};
-        t.of_electric.alike = t.of_magnetic.alike = no_entry;
-        const int k = p.first_k + at.x;
-        t.j = p.first_j + at.y, t.k_and_unit = 2 * k + p.unit;
-        const bool mine = t.j >= p.j && t.j < p.j + p.rows && k >= p.k && k < p.k + p.cells;
-        t.first = mine ? p.i : s.planes + 8;
-        t.place = first * s.plane + t.j * s.record + lanes_of_block + k;
-        if (t.j >= s.rows || k >= lanes_of_block * s.blocks) {
-            t.j = -1;
-            return;
-        }
-        const Real* const from = s.from + t.place;
-        t.electric = three(from, s.field), lay(kept.before[0][first & 1], at, three(from + 3 * s.field, s.field));
-        t.of_electric.entry = entry_of(s, s.electric, program_of(s, s.electric, first, t.j), k);
-        t.of_magnetic.entry = entry_of(s, s.magnetic, program_of(s, s.magnetic, first, t.j), k);
-        if (first + 1 < end) {
-            t.of_electric.program = program_of(s, s.electric, first + 1, t.j);
-            t.of_magnetic.program = program_of(s, s.magnetic, first + 1, t.j);
-        }
-        t.place += s.plane;
-    });
-    for (int n = first; n <= last; ++n)
+    phase(each, [&](Kept<Real>& t, int thread) { begin(s, at_work, kept, t, spot(thread), thread); });
+    for (int n = at_work.first; n <= at_work.last; ++n)
         phase(each, [&](Kept<Real>& t, int thread) {
             const Spot at = spot(thread);
             if (t.j < 0) return;
-            if (n < end) know(s.electric, t.of_electric), know(s.magnetic, t.of_magnetic);
-            Three<Real> e = {}, h = {};
-            unsigned of_electric = 0, of_magnetic = 0;
-            if (n + 1 < end) {
-                const Real* const from = s.from + t.place;
-                e = three(from, s.field), h = three(from + 3 * s.field, s.field);
-                of_electric = entry_of(s, s.electric, t.of_electric.program, t.k());
-                of_magnetic = entry_of(s, s.magnetic, t.of_magnetic.program, t.k());
-                if (n + 2 < end) {
-                    t.of_electric.program = program_of(s, s.electric, n + 2, t.j);
-                    t.of_magnetic.program = program_of(s, s.magnetic, n + 2, t.j);
-                }
-            }
-            if constexpr (steps == 2) make_step<Real, steps, 1>(s, kept, t, n, first, last, at);
-            make_step<Real, steps, 0>(s, kept, t, n, first, last, at);
-            lay(kept.before[0][(n + 1) & 1], at, h);
-            t.of_electric.entry = of_electric, t.of_magnetic.entry = of_magnetic;
-            t.electric = e, t.place += s.plane;
+            if (n < at_work.end) know(s.electric, t.of_electric), know(s.magnetic, t.of_magnetic);
+            const Ahead<Real> next = read_ahead(s, t, n, at_work.end);
+            if constexpr (steps == 2) make_step<Real, steps, 1>(s, kept, t, n, at_work.first, at_work.last, at);
+            make_step<Real, steps, 0>(s, kept, t, n, at_work.first, at_work.last, at);
+            lay(kept.before[0][(n + 1) & 1], at, next.h);
+            t.of_electric.entry = next.of_electric, t.of_magnetic.entry = next.of_magnetic;
+            t.electric = next.e, t.place += s.plane;
         });
 }
 
