@@ -94,9 +94,8 @@ def test_a_visit_to_a_card_finds_its_bits_and_its_rates(card, tmp_path):
     assert found["tininess"]["different"] == 0 and 0 < found["tininess"]["zero_here"] < found["tininess"]["products"]
     rates = {row["case"]: row for row in found["rates"]}
     bare = rates["PEC 24^3"]
-    assert (
-        bare["bytes_per_cell"] == pytest.approx(72 * 32 / 24, rel=0.1) and rates["CPML 24^3"]["graphs"] > 0
-    )  # whole blocks
+    assert bare["bytes_per_cell"] == pytest.approx(72 * 32 / 24)  # whole blocks
+    assert rates["CPML 24^3"]["graphs"] > 0
     moved = bare["mcells_per_second"] * bare["bytes_per_cell"] * 1e6
     assert bare["copy_share"] == pytest.approx(moved / found["copy_bytes_per_second"])
     planes = {f"PEC 24^3 {what}{how}" for what in ("DFT plane", "snapshots") for how in ("", " two steps a pass")}

@@ -72,10 +72,9 @@ inline std::vector<Tile> tiles_within(const std::vector<Tile>& tiles, const Plac
         const auto [known, fresh] = last.try_emplace({tile.i, tile.k, tile.blocks}, found.size());
         if (!fresh) {
             Tile& above = found[known->second];
-            const bool in_slab = tile.b_slab >= 0;
             if (above.j + above.rows == tile.j && above.rows + tile.rows <= most_rows(tile.blocks) &&
                 above.c_slab == tile.c_slab && above.unit == tile.unit &&
-                tile.b_slab == (in_slab && above.b_slab >= 0 ? above.b_slab + above.rows : above.b_slab)) {
+                tile.b_slab == (above.b_slab < 0 ? above.b_slab : above.b_slab + above.rows)) {
                 above.rows += tile.rows;
                 return;
             }
@@ -203,7 +202,8 @@ inline Places slabs_of(const Layout& l) {
     return set;
 }
 
-// For a pass of so many steps. `at_once` as in `cut_prisms`; `tiles`: of both half steps; `acts`: where more than the update happens, or psi is kept.
+// For a pass of so many steps. `at_once` as in `cut_prisms`; `tiles`: of both half steps; `acts`: where more than the
+// update happens, or psi is kept.
 inline Cut cut_by_place(const Layout& l, const std::vector<Tile>& tiles, const Places& acts, long steps, long at_once) {
     // H reads E after it, E reads H before it: what acts is felt as far as this.
     Places rest = acts;

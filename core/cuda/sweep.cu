@@ -190,14 +190,13 @@ NEARFIELD_CELL void keep_lengths(const Sweep<Real>& s, const SweepHalf<Real>& h,
 }
 
 // A prism, and the positions that it takes.
-template <int steps>
 struct Positioned {
     Prism p;
     int first, last;  // positions
     int end;          // of the planes that are read
 };
-template <class Real, int steps>
-NEARFIELD_CELL Positioned<steps> positioned(const Sweep<Real>& s) {
+template <class Real>
+NEARFIELD_CELL Positioned positioned(const Sweep<Real>& s, int steps) {
     const Prism p = s.prisms[block_number()];
     const int end = p.i + p.planes + steps;
     return {p, p.i < steps ? 0 : p.i - steps, p.i + p.planes + 2 * (steps - 1), end < s.planes ? end : s.planes};
@@ -205,8 +204,8 @@ NEARFIELD_CELL Positioned<steps> positioned(const Sweep<Real>& s) {
 
 // Before the first position: zeros and lengths in the block's memory, and the first plane.
 template <class Real, int steps>
-NEARFIELD_CELL void begin(const Sweep<Real>& s, const Positioned<steps>& at_work, Positions<Real, steps>& kept,
-                          Kept<Real>& t, const Spot& at, int thread) {
+NEARFIELD_CELL void begin(const Sweep<Real>& s, const Positioned& at_work, Positions<Real, steps>& kept, Kept<Real>& t,
+                          const Spot& at, int thread) {
     const Prism& p = at_work.p;
     const int first = at_work.first, k = p.first_k + at.x;
     clear(kept, at);
@@ -255,7 +254,7 @@ NEARFIELD_CELL Ahead<Real> read_ahead(const Sweep<Real>& s, Kept<Real>& t, int n
 
 template <class Real, int steps>
 NEARFIELD_CELL void sweep_prism(const Sweep<Real>& s) {
-    const Positioned<steps> at_work = positioned<Real, steps>(s);
+    const Positioned at_work = positioned(s, steps);
     Positions<Real, steps>& kept = block_memory<Positions<Real, steps>>();
     Each<Kept<Real>> each;
     const auto spot = [](int thread) { return Spot{thread % (cells_of_prism / 4) * 4, thread / (cells_of_prism / 4)}; };
