@@ -234,3 +234,17 @@ def test_two_modes_that_the_signal_cannot_tell_apart_are_found_as_one():
     assert modes.frequency.values == pytest.approx([9.6e9, 10e9 + (other - 10e9) / 2], rel=4e-4)
     whole = abs(np.sum(amplitudes * np.exp(1j * (phases + 2 * np.pi * np.array([0, other - 10e9]) * 2e-9))))
     assert abs(modes.amplitude.values[1]) == pytest.approx(whole, rel=0.03)
+
+
+def test_growth_of_rounding_is_more_between_two_modes_that_beat():
+    """A turned square's, 0.69 rad apart over the signal: both seemed to grow, and the strongest mode was left out."""
+    length = 4e-9
+    beat = [(10e9, 1.4e-4, 0.6, 0.0), (10e9 + 0.69 / (2 * np.pi * length), 3e-4, 0.4, 0.0)]
+
+    def grown(modes):
+        return ringing(4000, [(f, -np.pi * f * length / growth, a, phase) for f, growth, a, phase in modes])
+
+    both = nf.resonances(grown(beat), (9e9, 11e9), time_step=STEP)
+    assert both.frequency.values == pytest.approx([f for f, *_ in beat], rel=1e-6)
+    for alone in beat:
+        assert nf.resonances(grown([alone]), (9e9, 11e9), time_step=STEP).sizes["mode"] == 0

@@ -44,8 +44,8 @@ def resonances(
     `time_step` (s), or a `Result` (or one of its excitations) together with the name of a `probe`: used from when its
     source has ended. band: lowest and highest frequency (Hz, or text as "2 GHz"). start, end: times (s) between which
     it is used. Modes of a Q below `smallest_q` are left out, amplitudes below five of their errors, and modes that grow
-    by more than 1e-4 over the signal. Modes that it is too short to tell apart come as one, with what their sum departs
-    from it as error.
+    by more than 1e-4 over the signal, more where another mode next to it magnifies rounding. Modes that it is too short
+    to tell apart come as one, with what their sum departs from it as error.
 
     Returns a Dataset over `mode`, by frequency: `frequency` (Hz), `decay_rate` (1/s), `quality_factor` pi f/decay_rate,
     complex `amplitude` (the signal's unit), and `..._error` of each, one standard deviation. Where the decay is below
@@ -160,10 +160,21 @@ def _sound(part: Exponentials, first: float, last: float, smallest_q: float, len
     margin = SIGNIFICANT * part.rate_error / (2 * np.pi)
     inside = (frequency >= first - margin) & (frequency <= last + margin)
     genuine = np.abs(part.amplitude) > SIGNIFICANT * part.amplitude_error
-    grows = decay < -np.maximum(SIGNIFICANT * part.rate_error, STEADY / length)
+    grows = decay < -np.maximum(SIGNIFICANT * part.rate_error, STEADY * _mixed(part, length) / length)
     ringing = ~grows & (np.abs(part.rate.imag) > 2 * smallest_q * decay)
     resolved = part.rate_error < 0.05 * np.abs(part.rate.imag)
     return inside & genuine & ringing & resolved
+
+
+def _mixed(part: Exponentials, length: float) -> np.ndarray:
+    """How many times more the same rounding moves the rates of exponentials for which another lies near.
+
+    Two that differ by an angle a over the signal, below 2 pi, take their rates from a second difference: (2 pi/a)^2.
+    """
+    apart = np.abs(part.rate[:, None] - part.rate) * length
+    apart[(apart == 0.0) | (np.abs(part.amplitude) < np.abs(part.amplitude[:, None]) * STEADY)] = np.inf
+    mixed: np.ndarray = np.maximum(1.0, (2.0 * np.pi / apart.min(axis=1, initial=np.inf)) ** 2)
+    return mixed
 
 
 def _together(
