@@ -31,7 +31,7 @@ def test_the_field_of_a_corner_anywhere_in_a_cell_solves_the_equations_of_any_gr
     random = np.random.default_rng(seed)
     ways = random.choice((-1, 1), 2)
     u, v = (lattice(random, place, way) for place, way in zip(random.uniform(0, 1, 2) * (seed > 0), ways))
-    (_, along), (_, up) = corner_links(u, v, 1e-9)
+    along, up = (links.factor for links in corner_links(u, v, 1e-9))
     at = np.meshgrid(u.nodes, v.nodes, indexing="ij")
     turned = (at[0] + 1j * at[1]) * np.exp(-0.25j * np.pi)
     phi = np.where((at[0] <= 1e-9) & (at[1] <= 1e-9), 0.0, (turned ** (2 / 3)).real)

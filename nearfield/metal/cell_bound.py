@@ -1,4 +1,6 @@
-"""Factors of eps and 1/mu about slanting rims, brought within the time step cell by cell (docs/method.md).
+"""Factors of eps and 1/mu about metal, brought within the time step cell by cell (docs/method.md).
+
+About rims along no axis, about narrow gaps, and about corners of solids off the lines.
 
 The energy of E and H is a sum over cells, of which each has a quarter of its twelve edges and a half of its six faces.
 So no eigenvalue of the grid exceeds the largest one of the cells taken alone, which for whole cells in vacuum is
@@ -8,7 +10,7 @@ Courant's limit itself. With factors p of eps and q of 1/mu this eigenvalue is t
 
 A vector y on the faces and z on the edges that belong to it say what it hangs on: to raise ln(p_e) by b and to lower
 ln(q_f) by a lowers its logarithm by the sum of z_e^2 b + y_f^2 a. Of all such changes the one is taken that adds least
-energy, in squares, to the field about the rim.
+energy, in squares, to the field about the metal.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ LIMIT = 0.995  # eigenvalue of a cell over that of the time step
 CLOSE = 1e-4  # part of the limit by which the search may miss it
 ROUNDS = 1000  # each lowers every eigenvalue that is too large
 LARGEST = 0.5  # change of the logarithm of a factor in one round
-ELSEWHERE = 0.02  # energy of a sample that the field about the rim does not see, over that of one at one cell from it
+# Energy in a sample besides that of the field about the metal, over that field's at one cell from it; and of fields
+# along the metal, which are weak there.
+ELSEWHERE, WEAK = 0.02, 0.002
 
 
 class CellBound:
@@ -40,8 +44,11 @@ class CellBound:
         cells = cells_about(samples, numbers)
         edges, faces, sign, across = _sides(samples, cells)
         live = ~metal.conducts(edges.ravel()).reshape(edges.shape) & (edges >= 0)
+        some = live.any(axis=1)
+        cells, edges, faces, live = cells[some], edges[some], faces[some], live[some]
         self.edges, self.faces = np.unique(edges[live]), np.unique(faces)
-        self._edge = np.searchsorted(self.edges, np.where(live, edges, edges[live][:1]))
+        unused = self.edges[0] if self.edges.size else 0
+        self._edge = np.searchsorted(self.edges, np.where(live, edges, unused))
         self._face = np.searchsorted(self.faces, faces)
         length = np.stack([samples.grid.primary(a)[cells[:, a]] for a in range(3)], axis=1)
         self._curl = np.where(live[:, None, :], sign * (0.5**0.5 * light) / length[:, across], 0.0)
@@ -61,7 +68,7 @@ class CellBound:
     def within(
         self, strong: np.ndarray, weak: np.ndarray, energy: tuple[np.ndarray, np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """p of edges and q of faces, changed where the time step asks for it; `energy` of the rim's field in both."""
+        """p of edges and q of faces, changed where the time step asks for it; `energy` of the fields in both."""
         strong, weak = strong.copy(), weak.copy()
         which = np.arange(self._edge.shape[0])
         for _ in range(ROUNDS):
@@ -85,21 +92,23 @@ class CellBound:
         return strong, weak
 
 
-def slanting_rims(
+def bounded_by_cell(
     upright: RimFactors, edges: Factors, faces: Factors, metal: MetalSamples, light: float
 ) -> DriveFactors:
-    """Factors of Cb and Db about `upright` rims and slanting ones, whose `share` is the energy of their field.
+    """Factors of Cb and Db about `upright` rims and corners, and of others whose `share` is the energy of their field.
 
-    None of the upright ones may lie on a sample of a slanting one; `light`: see `CellBound`.
+    None of the upright ones may lie on a sample of another; `light`: see `CellBound`.
     """
     samples = upright.samples
     bound = CellBound(samples, np.concatenate((edges.number, faces.number)), metal, light)
+    if not bound.edges.size:
+        return upright
     straight, parts = Table(*upright.found), ((bound.edges, edges), (bound.faces, faces))
     start, energy = [], []
     for (number, part), power in zip(parts, (-1.0, 1.0)):
         own = Table(part.number, part.value).get(number, np.nan)
         start.append(np.where(np.isnan(own), straight.get(number, 1.0) ** power, own))
-        energy.append(ELSEWHERE + Table(part.number, part.share).get(number, 1.0))
+        energy.append(Table(part.number, part.share).get(number, 1.0 + ELSEWHERE))
     strong, weak = bound.within(start[0], start[1], (energy[0], energy[1]))
     rest = straight.without(np.concatenate((bound.edges, bound.faces)))
     number = np.concatenate((rest.number, bound.edges, bound.faces))

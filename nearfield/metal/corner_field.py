@@ -14,6 +14,7 @@ that of the surface next to them; of the cell that holds the corner it is 0, as 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,12 +35,19 @@ class Lattice:
     way: int
 
 
-def corner_links(u: Lattice, v: Lattice, margin: float) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """(open part, m) of the links along u (nodes - 1, nodes) and along v (nodes, nodes - 1).
+class Links(NamedTuple):
+    """Links along an axis: their open part; m, the factor of eps of edges, and of 1/mu of faces that hold a link and go
+    along the corner; and the energy of the field in them (in units of cells)."""
 
-    m is the factor of eps of edges, and of 1/mu of faces that hold a link and go along the corner. `margin` (m):
-    distance below which points lie on the metal.
-    """
+    opened: np.ndarray
+    factor: np.ndarray
+    energy: np.ndarray
+
+
+def corner_links(u: Lattice, v: Lattice, margin: float) -> tuple[Links, ...]:
+    """The links along u (nodes - 1, nodes) and along v (nodes, nodes - 1); `margin` (m): distance below which points
+    lie on the metal."""
+    cell = min(np.abs(np.diff(each.nodes)).min() for each in (u, v))
     across = np.meshgrid(u.nodes, v.nodes, indexing="ij")
     phi = np.where((across[0] <= margin) & (across[1] <= margin), 0.0, _field(*across).real)
     psi = _flux(u, v, margin)
@@ -52,7 +60,9 @@ def corner_links(u: Lattice, v: Lattice, margin: float) -> tuple[tuple[np.ndarra
         flux = np.diff(psi.swapaxes(0, axis)[1:-1], axis=1) * beside.way * (1 - 2 * axis)
         slope = np.where(voltage > 0.0, voltage, np.inf) / length[:, None]
         factor = np.minimum(flux / dual / slope, LARGEST)
-        found.append((opened.swapaxes(0, axis), factor.swapaxes(0, axis)))
+        factor = np.where((factor > 0.0) | (voltage <= 0.0), factor, 1.0)  # cells that hold the corner may ask less
+        energy = factor * voltage**2 / length[:, None] * cell ** (1.0 - 2.0 * POWER)
+        found.append(Links(*(values.swapaxes(0, axis) for values in (opened, factor, energy))))
     return tuple(found)
 
 

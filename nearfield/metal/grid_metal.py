@@ -13,7 +13,7 @@ from nearfield.bodies.shapes import Solid, Wire
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import ResistiveSheet
-from nearfield.metal.cell_bound import apart, slanting_rims
+from nearfield.metal.cell_bound import apart, bounded_by_cell
 from nearfield.metal.conductors import Conductors
 from nearfield.metal.conformal import followed, open_parts
 from nearfield.metal.metal import Body, Owned, body_of, kind_of
@@ -134,16 +134,16 @@ class GridMetal:
         corners = SolidCorners(self.grid, self._boundaries, [bodies[number] for number in kept], drawn, metal)
 
         edges, faces = sheets.edges + corners.edges, sheets.faces + corners.faces
-        slanting = sheets.slanting
+        by_cell = pair([*own, *other] for own, other in zip(sheets.by_cell, corners.by_cell))
         if self.strips:  # what has a strip's field has no other
             taken = samples_about(samples, self.strips.values())
             edges, faces = (apart_from(taken, parts) for parts in (edges, faces))
-            slanting = pair(apart_from(taken, parts) for parts in slanting)
-        if not any(part.number.size for parts in slanting for part in parts):
+            by_cell = pair(apart_from(taken, parts) for parts in by_cell)
+        if not any(part.number.size for parts in by_cell for part in parts):
             return RimFactors(samples, edges, faces, metal, self._light)
-        pairs = [apart(own, slant) for own, slant in zip((edges, faces), slanting)]
+        pairs = [apart(own, other) for own, other in zip((edges, faces), by_cell)]
         upright = RimFactors(samples, [pairs[0][0]], [pairs[1][0]], metal, self._light)
-        return slanting_rims(upright, pairs[0][1], pairs[1][1], metal, self._light)
+        return bounded_by_cell(upright, pairs[0][1], pairs[1][1], metal, self._light)
 
     def follows(self, shape: Solid) -> bool:
         """Whether a body's faces act where they are drawn."""

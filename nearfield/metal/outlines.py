@@ -62,12 +62,12 @@ class FlatMetal:
                 )
         return [place[a] for a in range(3)]
 
-    def holds(self, at: np.ndarray) -> np.ndarray:
-        """Whether points (n, 2) lie in metal of the plane, or in solid metal that it crosses; not in holes of that."""
+    def holds(self, at: np.ndarray, solid: bool = True) -> np.ndarray:
+        """Whether points (n, 2) lie in metal of the plane, or in `solid` metal that it crosses, not in its holes."""
         found = np.zeros(len(at), dtype=bool)
         for number, body in enumerate(self.bodies):
             self._carve(found, body, self._points(at, self._place))
-            if body.kind == "pec" and (number in self.inside or self._crosses(body)):
+            if body.kind == "pec" and (number in self.inside or (solid and self._crosses(body))):
                 height = 0.5 * (body.lower[self.normal] + body.upper[self.normal])
                 flat = body.shape._constant_along(self.normal)
                 where = self._points(at, height if flat else self._place)

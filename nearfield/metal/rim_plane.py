@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from nearfield.metal.cell_bound import ELSEWHERE, WEAK
 from nearfield.metal.half_lattice import HalfLattice
 from nearfield.metal.outlines import FlatMetal
 from nearfield.metal.patches import next_axes
@@ -24,7 +25,7 @@ from nearfield.metal.rim_field import (
 )
 from nearfield.metal.rim_points import rim_points
 from nearfield.metal.sample_numbers import SampleNumbers
-from nearfield.metal.sheet_vertices import vertex_edges
+from nearfield.metal.sheet_vertices import corner_factors
 
 CLOSED = 1e-6  # part of an edge; edges that are open by less are metal
 ALONG = 0.05  # cosine of the angle to a slanting rim's normal below which a sample begins to count as along it
@@ -48,9 +49,9 @@ class RimPlane:
         self.metal: np.ndarray = np.empty(0, dtype=np.int64)
         self.cut: np.ndarray = np.empty(0, dtype=np.int64)
         self.open: np.ndarray = np.empty(0, dtype=np.int64)
-        corners = vertex_edges(flat, samples, self._along, node, height)
-        self.parts: tuple[list[Factors], list[Factors]] = [*self._edges(), *corners], self._faces_beside(corners)
-        self.slanting: tuple[list[Factors], list[Factors]] = list(self._slanting_edges()), list(self._slanting_faces())
+        edges, faces = corner_factors(flat, samples, self._along, node, height)
+        self.parts: tuple[list[Factors], list[Factors]] = [*self._edges(), *edges], [*self._faces_beside(edges), *faces]
+        self.by_cell: tuple[list[Factors], list[Factors]] = list(self._edges_by_cell()), list(self._faces_by_cell())
 
     def _levels(self, grid, node: int) -> None:
         """Heights of nodes and of the cell centres below them over the plane, mirrored at the grid's ends."""
@@ -69,16 +70,15 @@ class RimPlane:
         self._beside = float(self._centres[at]), float(self._centres[at + 1])
 
     def _views(
-        self, half: tuple[bool, bool], between: bool, slanting: bool = False
+        self, half: tuple[bool, bool], between: bool, by_cell: bool = False
     ) -> Iterator[tuple[RimView, np.ndarray, int]]:
         """The samples of a component near rims, level by level, by whether they lie midway along u, v and the normal:
         view, which of the points, level."""
         points = self.points
         numbers = np.stack([lattice.number[n] for lattice, n in zip(self._along, points.at)])
-        here = (numbers[0] % 2 == half[0]) & (numbers[1] % 2 == half[1]) & (points.slants == slanting)
+        here = (numbers[0] % 2 == half[0]) & (numbers[1] % 2 == half[1]) & (points.by_cell == by_cell)
         heights = self._centres[1:-1] if between else self._nodes
         lengths, pasts = [lattice.length for lattice in self._along], [lattice.past for lattice in self._along]
-        beside = () if slanting else self._beside  # the odd field is known about rims along an axis alone
         for level, height in enumerate(heights):
             which = np.nonzero(here & (abs(height) < points.reach))[0]
             if which.size:
@@ -87,7 +87,7 @@ class RimPlane:
                     for of_axes in (lengths, pasts)
                 )
                 yield (
-                    RimView(points.s[which], points.normal[:, which], length, past, points.gap[which], beside),
+                    RimView(points.s[which], points.normal[:, which], length, past, points.gap[which], self._beside),
                     which,
                     level,
                 )
@@ -105,7 +105,7 @@ class RimPlane:
         if component > 2:
             share = share * ~self.points.cornered[which]
         return Factors(
-            number, distance, value, np.broadcast_to(share, value.shape), view.upright * self.points.alone[which]
+            number, distance, _told(value), np.broadcast_to(share, value.shape), view.upright * self.points.alone[which]
         )
 
     def _edges(self) -> Iterator[Factors]:
@@ -120,13 +120,13 @@ class RimPlane:
             low, high = self._nodes[level : level + 2]
             yield self._factors(self._normal, view, which, level, 0.5 * (low + high), edge_across(view, low, high), 1.0)
 
-    def _slanting(
+    def _by_cell(
         self, component: int, which: np.ndarray, level: int, height: float, value: np.ndarray, energy: np.ndarray
     ) -> Factors:
         number, distance = self._number(component, which, level), np.hypot(self.points.s[which], height)
-        return Factors(number, distance, value, np.broadcast_to(energy, value.shape), np.zeros(value.shape))
+        return Factors(number, distance, _told(value), np.broadcast_to(energy, value.shape), np.zeros(value.shape))
 
-    def _slanting_edges(self) -> Iterator[Factors]:
+    def _edges_by_cell(self) -> Iterator[Factors]:
         for n, component in enumerate(self._across):
             for view, which, level in self._views((n == 0, n == 1), False, True):
                 z, low, high = self._nodes[level], self._centres[level], self._centres[level + 1]
@@ -134,26 +134,27 @@ class RimPlane:
                     self._divide(component, view, n, which, level)
                 value = edge_in_plane(view, n, z, low, high)
                 value = 1.0 + _across(view, n) * (value - 1.0)
-                yield self._slanting(component, which, level, z, value, edge_energy_in_plane(view, n, z, value))
+                energy = edge_energy_in_plane(view, n, z, value) + _elsewhere(view, n)
+                yield self._by_cell(component, which, level, z, value, energy)
         for view, which, level in self._views((False, False), True, True):
             low, high = self._nodes[level : level + 2]
             value = edge_across(view, low, high)
-            energy = edge_energy_across(view, low, high, value)
-            yield self._slanting(self._normal, which, level, 0.5 * (low + high), value, energy)
+            energy = edge_energy_across(view, low, high, value) + ELSEWHERE
+            yield self._by_cell(self._normal, which, level, 0.5 * (low + high), value, energy)
 
-    def _slanting_faces(self) -> Iterator[Factors]:
+    def _faces_by_cell(self) -> Iterator[Factors]:
         for view, which, level in self._views((True, True), False, True):
             z, low, high = self._nodes[level], self._centres[level], self._centres[level + 1]
             value = face_in_plane(view, z, low, high)
-            energy = face_energy_in_plane(view, low, high, value)
-            yield self._slanting(3 + self._normal, which, level, z, value, energy)
+            energy = face_energy_in_plane(view, low, high, value) + ELSEWHERE
+            yield self._by_cell(3 + self._normal, which, level, z, value, energy)
         for n, component in enumerate(self._across):
             for view, which, level in self._views((n == 1, n == 0), True, True):
                 low, high = self._nodes[level : level + 2]
                 value = face_across(view, n, low, high)
                 value = 1.0 + _across(view, n) * (value - 1.0)
-                energy = face_energy_across(view, n, low, high, value)
-                yield self._slanting(3 + component, which, level, 0.5 * (low + high), value, energy)
+                energy = face_energy_across(view, n, low, high, value) + _elsewhere(view, n)
+                yield self._by_cell(3 + component, which, level, 0.5 * (low + high), value, energy)
 
     def _divide(self, component: int, view: RimView, n: int, which: np.ndarray, level: int) -> None:
         """Sort edges in the plane into metal, cut and open ones."""
@@ -186,3 +187,13 @@ class RimPlane:
 def _across(view: RimView, n: int) -> np.ndarray:
     """1 for samples across a slanting rim, falling to 0 for those along it, where the rim's field says nothing."""
     return np.minimum(np.abs(view.normal[n]) / ALONG, 1.0)
+
+
+def _told(value: np.ndarray) -> np.ndarray:
+    """Factors, 1 where the field turns within a sample, so that it says nothing of it."""
+    return np.where(value > 0.0, value, 1.0)
+
+
+def _elsewhere(view: RimView, n: int) -> np.ndarray:
+    """Energy of other fields in samples along u (0) or v (1): little where that is along a rim along an axis."""
+    return ELSEWHERE - (ELSEWHERE - WEAK) * (1.0 - view.normal[n] ** 2) * view.upright

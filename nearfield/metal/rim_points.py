@@ -22,13 +22,16 @@ SAME_WAY = 1e-6  # difference of the cosines of twice the angles of rims below w
 class RimPoints:
     """Points of a plane: their places in the lattices of u and v, signed distance (m) from the nearest free rim,
     positive outside metal, its unit normal outwards, how far the rim is felt (m), which feel no other rim and which
-    feel one across it, as at a corner, and how wide the gap before the rim is (m; inf unless it is narrow)."""
+    feel one across it, as at a corner, and how wide the gap before the rim is (m; inf unless it is narrow).
+
+    `by_cell`: whose factors the time step bounds cell by cell (cell_bound.py), about rims along no axis, which are
+    sides of an outline, and about narrow gaps."""
 
     at: np.ndarray  # (2, n)
     s: np.ndarray
     normal: np.ndarray  # (2, n)
     reach: np.ndarray
-    slants: np.ndarray  # whether the rim, a side of an outline, runs along no axis
+    by_cell: np.ndarray
     alone: np.ndarray
     cornered: np.ndarray
     gap: np.ndarray
@@ -41,7 +44,9 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
     place = np.stack([lattice.place[n] for lattice, n in zip(lattices, at)])
     key = np.ravel_multi_index(tuple(at), [lattice.number.size for lattice in lattices])
     _, first, back = np.unique(key, return_index=True, return_inverse=True)
-    inside = flat.holds(place[:, first].T)[back]
+    inside = flat.holds(place[:, first].T)
+    solid = (inside & ~flat.holds(place[:, first].T, solid=False))[back]  # whose surface the rims know nothing of
+    inside = inside[back]
     away = np.where(distance > flat.margin, (place - foot) / np.maximum(distance, flat.margin), 0.0)
     own = np.where(inside, -away, away)
     normal = np.where(distance > flat.margin, own, side)
@@ -62,18 +67,26 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
     order = np.lexsort((gap, relative, key))
     nearest = np.zeros(key.size, dtype=bool)
     nearest[order[np.unique(key[order], return_index=True)[1]]] = True
-    order = order[(free & (inside | nearest))[order]]
+    order = order[(free & (inside | nearest) & ~solid)[order]]
     chosen = order[np.unique(key[order], return_index=True)[1]]
     s = np.where(inside, -distance, distance)[chosen]
     reach = np.maximum(REACH * (np.abs(normal[:, chosen]) * cells[:, chosen]).sum(axis=0), least)
     s, normal, gap = _seen_from_outside(lattices, at[:, chosen], s, normal[:, chosen], gap[chosen], flat.margin)
     s = np.where(np.abs(s) <= flat.margin, 0.0, s)
-    near = np.abs(s) < reach - flat.margin
-    chosen = chosen[near]
-    alone = (places[back[chosen]] < flat.margin) & (ways[back[chosen]] < SAME_WAY)
+    wide = np.isinf(gap)
+    alone = (places[back[chosen]] < flat.margin) & (ways[back[chosen]] < SAME_WAY) & wide
     cornered = ways[back[chosen]] > 1.0
-    alone &= np.isinf(gap[near])
-    return RimPoints(at[:, chosen], s[near], normal[:, near], reach[near], slants[chosen], alone, cornered, gap[near])
+    near = np.abs(s) < reach - flat.margin
+    return RimPoints(
+        at[:, chosen][:, near],
+        s[near],
+        normal[:, near],
+        reach[near],
+        (slants[chosen] | (~wide & ~cornered))[near],
+        alone[near],
+        cornered[near],
+        gap[near],
+    )
 
 
 def _range(value: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:

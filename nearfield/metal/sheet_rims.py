@@ -34,7 +34,8 @@ NARROWEST = 1.0  # cells; narrower metal stays on whole edges
 class SheetRims:
     """Factors of the `edges` and `faces` about the rims of all flat metal of a model, and the edges in `metal`.
 
-    `slanting`: those of edges and faces about rims along no axis, with the energy of their field as `share`.
+    `by_cell`: those of edges and faces that the time step bounds cell by cell, with the energy of their field as
+    `share`.
     `taken`: numbers of the bodies that are followed. `ends`: edges (component, i, j, k) of circuits, whose ends stay
     joined to metal that they touch. `cut`: which bodies cut cells, and have their rims from there.
     """
@@ -52,7 +53,7 @@ class SheetRims:
         found = [self._plane(flat, planes[place][0], place[1]) for place, flat in self._flats.items()]
         drawn: np.ndarray = np.unique(_joined([plane.metal for plane in found]))
         self.edges, self.faces = pair([nearest(plane.parts[kind]) for plane in found] for kind in (0, 1))
-        self.slanting = pair([part for plane in found for part in plane.slanting[kind]] for kind in (0, 1))
+        self.by_cell = pair([part for plane in found for part in plane.by_cell[kind]] for kind in (0, 1))
         drawn = np.union1d(drawn, self._closed(found, ends))
         self._live = np.setdiff1d(_joined([plane.open for plane in found]), np.append(drawn, -1))
         whole = _joined([self._samples.of_box(box) for number in self.taken for box in bodies[number].edges])

@@ -1,4 +1,7 @@
-"""Free right-angled corners of flat metal, and the factors of the edges about them (docs/method.md, Rims of sheets)."""
+"""Free right-angled corners of flat metal and of openings in it, and the factors of samples about them.
+
+docs/method.md, Rims of sheets.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from nearfield.metal.patches import next_axes
 from nearfield.metal.rim_factors import Factors
 from nearfield.metal.rim_points import UPRIGHT
 from nearfield.metal.sample_numbers import SampleNumbers
-from nearfield.metal.vertex_field import edge_factors
+from nearfield.metal.vertex_field import edge_factors, face_factors
 
 WITHIN = 1.5  # cells of metal and of space at least, along both axes: in narrower gaps rims face each other
 BOX = 2  # nodes on each side of the nearest one that are looked at
@@ -25,27 +28,28 @@ SAME = 12  # digits of places (cells) that make two corners the same
 KEPT = 4096  # corners whose factors are remembered
 
 
-def vertex_edges(
+def corner_factors(
     flat: FlatMetal, samples: SampleNumbers, lattices: Sequence[HalfLattice], node: int, height: float
-) -> list[Factors]:
-    """Factors of the edges about the corners of the flat metal of one plane, nearer than all rims. They count in full.
+) -> tuple[list[Factors], list[Factors]]:
+    """Factors of edges about corners of the flat metal of one plane, and of faces about those of openings in it.
 
-    Along outlines along the axes alone, where metal fills a quarter of the plane and nothing else touches it.
+    They are nearer than all rims, and count in full. Along outlines along the axes alone, where metal fills one quarter
+    of the plane, or all but one, and nothing else touches it.
     """
     axes = (*next_axes(flat.normal), flat.normal)
-    found: list[Factors] = []
-    for place, signs in _vertices(flat, lattices, height):
+    found: tuple[list[Factors], list[Factors]] = [], []
+    for place, signs, opening in _corners(flat, lattices, height):
         at = (*place, float(samples.grid.lines[flat.normal][node]))
         numbers, lines = zip(*(_about(samples.grid, axis, q, sign) for axis, q, sign in zip(axes, at, (*signs, 1.0))))
         if all((line[1:-1] > 0.0).any() and (line[1:-1] <= 0.0).any() for line in lines):
-            found += _edges(samples, axes, numbers, lines)
+            found[opening].extend(_samples(samples, axes, numbers, lines, opening))
     return found
 
 
-def _vertices(
+def _corners(
     flat: FlatMetal, lattices: Sequence[HalfLattice], height: float
-) -> Iterator[tuple[np.ndarray, tuple[float, float]]]:
-    """(place (m), signs of the directions along both axes that lead away from metal) of corners."""
+) -> Iterator[tuple[np.ndarray, tuple[float, float], bool]]:
+    """(place (m), signs of the directions along both axes that lead away from the odd quarter, whether it is open)."""
     places = _upright_corners(flat)
     quarters = np.array(list(product((-1.0, 1.0), repeat=2)))
     cells = np.stack([_cells_at(lattice, places[:, a]) for a, lattice in enumerate(lattices)], axis=1)
@@ -58,11 +62,12 @@ def _vertices(
     metal = metal_at(close)
     ends = [lattice.end for lattice in lattices]
     outside = past_ends((places[:, None] + close * quarters).reshape(-1, 2), ends, flat.margin)
-    free = (metal.sum(axis=1) == 1) & ~outside.reshape(metal.shape).any(axis=1)
+    free = np.isin(metal.sum(axis=1), (1, 3)) & ~outside.reshape(metal.shape).any(axis=1)
     free &= (metal_at(WITHIN * cells[:, None]) == metal).all(axis=1) & ~flat.touches_others(places, height)
-    for place, quarter in zip(places[free], metal[free].argmax(axis=1)):
-        away = -quarters[quarter]
-        yield place, (float(away[0]), float(away[1]))
+    for place, filled in zip(places[free], metal[free]):
+        opening = bool(filled.sum() == 3)
+        away = -quarters[np.argmax(filled != opening)]
+        yield place, (float(away[0]), float(away[1])), opening
 
 
 def _cells_at(lattice: HalfLattice, places: np.ndarray) -> np.ndarray:
@@ -73,18 +78,28 @@ def _cells_at(lattice: HalfLattice, places: np.ndarray) -> np.ndarray:
 
 
 def _upright_corners(flat: FlatMetal) -> np.ndarray:
-    """Corners (n, 2) of outlines, each once, that only sides along the axes meet."""
-    ends: list[np.ndarray] = [np.empty((0, 2))]
-    slanting: list[np.ndarray] = [np.empty((0, 2))]
-    for number in flat.inside:
-        start, end = sides_of(flat.bodies[number].shape, flat.normal) or (ends[0], ends[0])
-        way = np.abs(end - start)
-        slants = way.min(axis=1) > UPRIGHT * np.hypot(*way.T)
-        ends += [start, end]
-        slanting += [start[slants], end[slants]]
-    corners = np.unique(np.concatenate(ends), axis=0)
-    bad = {tuple(place) for place in np.concatenate(slanting)}
+    """Places (n, 2), each once, where sides of outlines along both axes meet or cross, and none along no axis ends."""
+    none = np.empty((0, 2))
+    sides = [sides_of(flat.bodies[number].shape, flat.normal) or (none, none) for number in flat.inside]
+    start, end = (np.concatenate([none, *(side[n] for side in sides)]) for n in (0, 1))
+    way = np.abs(end - start)
+    slants = way.min(axis=1) > UPRIGHT * np.hypot(*way.T)
+    by_u = way[:, 0] > way[:, 1]
+    crossed = _crossings(*(np.stack((start[own], end[own])) for own in (by_u & ~slants, ~by_u & ~slants)))
+    corners = np.unique(np.concatenate((start, end, crossed)), axis=0)
+    bad = {tuple(place) for place in np.concatenate((start[slants], end[slants]))}
     return np.array([place for place in corners if tuple(place) not in bad]).reshape(-1, 2)
+
+
+def _crossings(along: np.ndarray, across: np.ndarray) -> np.ndarray:
+    """Places (n, 2) where sides (2 ends, m, 2) along the first axis cross or touch those along the second."""
+    low, high = along[..., 0].min(axis=0), along[..., 0].max(axis=0)
+    found = [np.empty((0, 2))]
+    for first, last in across.swapaxes(0, 1):
+        bottom, top = sorted((first[1], last[1]))
+        own = (low <= first[0]) & (first[0] <= high) & (bottom <= along[0, :, 1]) & (along[0, :, 1] <= top)
+        found.append(np.stack((np.full(own.sum(), first[0]), along[0, own, 1]), axis=1))
+    return np.concatenate(found)
 
 
 def _about(grid: YeeGrid, axis: int, place: float, sign: float) -> tuple[np.ndarray, np.ndarray]:
@@ -105,18 +120,19 @@ def _about(grid: YeeGrid, axis: int, place: float, sign: float) -> tuple[np.ndar
     return number, places
 
 
-def _edges(
-    samples: SampleNumbers, axes: Sequence[int], numbers: Sequence[np.ndarray], lines: Sequence[np.ndarray]
+def _samples(
+    samples: SampleNumbers, axes: Sequence[int], numbers: Sequence[np.ndarray], lines: Sequence[np.ndarray], faces: bool
 ) -> Iterator[Factors]:
-    """Factors of the edges within reach of a corner, component by component."""
+    """Factors of the edges, or of the faces, within reach of a corner, component by component."""
     cells = [float(np.diff(line)[np.argmax(line > 0.0) - 1]) for line in lines]
     unit = max(cells)
-    factors = _factors(*(tuple(np.round(line / unit, SAME).tolist()) for line in lines))
+    factors = _factors(faces, *(tuple(np.round(line / unit, SAME).tolist()) for line in lines))
     for along, (axis, value) in enumerate(zip(axes, factors)):
         places, nodes = [], []
         for a, (line, number) in enumerate(zip(lines, numbers)):
-            places.append(0.5 * (line[1:] + line[:-1]) if a == along else line[1:-1])
-            nodes.append(np.minimum(number[1:], number[:-1]) if a == along else number[1:-1])
+            midway = (a == along) != faces
+            places.append(0.5 * (line[1:] + line[:-1]) if midway else line[1:-1])
+            nodes.append(np.minimum(number[1:], number[:-1]) if midway else number[1:-1])
         at, index = np.meshgrid(*places, indexing="ij"), np.meshgrid(*nodes, indexing="ij")
         near = np.sqrt(sum((q / cell) ** 2 for q, cell in zip(at, cells))) < NEAR
         near &= np.isfinite(value)
@@ -125,9 +141,9 @@ def _edges(
             which[:, a] = part[near]
         distance = np.sqrt(sum(q[near] ** 2 for q in at)) - 2.0 * NEAR * unit
         whole = np.ones(distance.size)
-        yield Factors(samples.number(axis, which), distance, value[near], whole, 0.0 * whole)
+        yield Factors(samples.number(axis + 3 * faces, which), distance, value[near], whole, 0.0 * whole)
 
 
 @lru_cache(KEPT)
-def _factors(*lines: tuple[float, ...]) -> list[np.ndarray]:
-    return edge_factors([np.array(line) for line in lines])
+def _factors(faces: bool, *lines: tuple[float, ...]) -> list[np.ndarray]:
+    return (face_factors if faces else edge_factors)([np.array(line) for line in lines])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
+from nearfield.metal.cell_bound import ELSEWHERE, WEAK
 from nearfield.metal.corner_field import Lattice, corner_links
 from nearfield.metal.corner_lines import CornerLine, corner_lines
 from nearfield.metal.patches import margin_of, next_axes, pair
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from nearfield.metal.metal import Body
 
 REACH = 1.1  # cells from a corner, along both axes, whose links count otherwise (docs/method.md has what more changes)
+BESIDE = 1.6  # cells from a corner, along both axes, whose edges along it the time step changes first
 CLOSED = 1e-6  # part of a link; links that are open by less are metal
 PAST = 4  # nodes past the ends of closed axes that are looked at
 
@@ -36,6 +38,8 @@ class _Nodes:
 class SolidCorners:
     """Factors of the `edges` and `faces` about all free corners of metal, over what conformal metal makes of them.
 
+    `by_cell`: those about corners off the grid's lines, which the time step bounds cell by cell, with the energy of
+    their field as `share`.
     `bodies`, `drawn`: see `corner_lines`; `metal`: what is known of samples by number.
     """
 
@@ -45,36 +49,58 @@ class SolidCorners:
         self._samples, self._margin = SampleNumbers(grid), margin_of(grid)
         interior = boundaries.interior(grid)
         self._nodes = [_nodes(grid, interior[axis], axis) for axis in range(3)]
-        lines = corner_lines(grid, boundaries, bodies, drawn)
-        found = [pair(nearest(parts) for parts in zip(*self._about(line))) for line in lines]
-        self.edges, self.faces = ([_cut(nearest_rim(parts), metal)] for parts in zip(*found)) if found else ([], [])
+        found = [self._about(line) for line in corner_lines(grid, boundaries, bodies, drawn)]
+        self.edges, self.faces = ([_cut(nearest_rim(parts), metal)] for parts in _kinds(found, True))
+        self.by_cell = pair([_cut(nearest_rim(parts), metal)] for parts in _kinds(found, False))
 
-    def _about(self, line: CornerLine) -> Iterator[tuple[Factors, Factors]]:
-        """Those of edges and faces across one corner, along each of the two axes across it."""
+    def _about(self, line: CornerLine) -> tuple[bool, Factors, Factors]:
+        """Whether a corner lies on lines of the grid, and the factors of edges and faces across it."""
         grid, across = self._samples.grid, next_axes(line.axis)
         lattices, numbers = zip(*(self._near(a, q, way) for a, q, way in zip(across, line.place, line.way)))
         part = np.concatenate((line.cells[-1:], line.cells, line.cells[:1])).astype(float)
         if not grid.closed(line.axis):
             part[[0, -1]] = part[[1, -2]]
-        ends = 0.5 * (part[1:] + part[:-1])
+        ends, whole = 0.5 * (part[1:] + part[:-1]), part[1:-1]
         on_lines = all(np.abs(lattice.nodes).min() < self._margin for lattice in lattices)  # else cells are cut there
-        for n, (opened, factor) in enumerate(corner_links(lattices[0], lattices[1], self._margin)):
+        found: tuple[list[Factors], list[Factors]] = [], []
+        for n, links in enumerate(corner_links(lattices[0], lattices[1], self._margin)):
             distance, near = _distance(lattices, n)
-            i, j = np.nonzero(near & (opened > CLOSED))
-            at = distance[i, j], factor[i, j]
-            for component, along in ((across[n], ends), (3 + across[1 - n], part[1:-1])):
-                level = np.nonzero(along)[0]
-                index = np.empty((i.size, level.size, 3), dtype=np.int64)
-                index[..., line.axis] = level
-                for a, number, m in zip(across, numbers, (i, j)):
-                    index[..., a] = number[m][:, None]
-                columns = pair(np.broadcast_to(values[:, None], index.shape[:2]).ravel() for values in at)
-                share = np.broadcast_to(along[level], index.shape[:2]).ravel()
-                number = self._samples.number(component, index).ravel()
-                found = Factors(number, *columns, share, np.full(number.size, float(on_lines)))
-                if component < 3:
-                    edges = found
-            yield edges, found
+            at = np.nonzero(near & (links.opened > CLOSED))
+            columns = distance[at], links.factor[at], links.energy[at]
+            for parts, component, along in zip(found, (across[n], 3 + across[1 - n]), (ends, whole)):
+                number, share, far, value, energy = self._listed(component, line.axis, numbers, at, along, columns)
+                if on_lines:
+                    parts.append(Factors(number, far, value, share, np.ones(number.size)))
+                else:
+                    value, energy = 1.0 + share * (value - 1.0), share * energy + ELSEWHERE
+                    parts.append(Factors(number, far, value, energy, np.zeros(number.size)))
+        if not on_lines:
+            beside = [np.abs(each.nodes) < BESIDE * np.abs(np.diff(each.centres)) for each in lattices]
+            at = np.nonzero(np.logical_and.outer(*beside))
+            distance = np.hypot(*(each.nodes[m] for each, m in zip(lattices, at)))
+            number, share, far = self._listed(line.axis, line.axis, numbers, at, whole, (distance,))
+            found[0].append(Factors(number, far, share, WEAK * share, np.zeros(number.size)))
+        return on_lines, nearest(found[0]), nearest(found[1])
+
+    def _listed(
+        self,
+        component: int,
+        axis: int,
+        numbers: Sequence[np.ndarray],
+        at: Sequence[np.ndarray],
+        along: np.ndarray,
+        columns,
+    ) -> list[np.ndarray]:
+        """Numbers of the samples at places across an axis and at all levels along it of which a part counts, this part,
+        and columns of values at the places."""
+        level = np.nonzero(along)[0]
+        index = np.empty((at[0].size, level.size, 3), dtype=np.int64)
+        index[..., axis] = level
+        for a, number, m in zip(next_axes(axis), numbers, at):
+            index[..., a] = number[m][:, None]
+        share = np.broadcast_to(along[level], index.shape[:2])
+        spread = [share, *(np.broadcast_to(values[:, None], index.shape[:2]) for values in columns)]
+        return [self._samples.number(component, index).ravel(), *(values.ravel() for values in spread)]
 
     def _near(self, axis: int, place: float, way: int) -> tuple[Lattice, np.ndarray]:
         """The nodes about a place, and their numbers."""
@@ -83,6 +109,12 @@ class SolidCorners:
         first, last = max(at - PAST, 0), min(at + PAST, nodes.place.size)
         lattice = Lattice((nodes.place[first:last] - place) * way, (nodes.centres[first : last + 1] - place) * way, way)
         return lattice, nodes.number[first:last]
+
+
+def _kinds(found: Sequence[tuple[bool, Factors, Factors]], on_lines: bool) -> tuple[list[Factors], list[Factors]]:
+    """Factors of edges and of faces about the corners that lie on lines, or do not."""
+    own = [parts for on, *parts in found if on == on_lines]
+    return [edges for edges, _ in own], [faces for _, faces in own]
 
 
 def _cut(found: Factors, metal: MetalSamples) -> Factors:

@@ -1,4 +1,4 @@
-"""The static field about a right-angled corner of thin metal, and what the edges of a grid make of it.
+"""The static field about a right-angled corner of thin metal or of an opening in it, and what a grid makes of it.
 
 About the tip of a quarter plane the potential that grows least is r^nu times a function of direction, nu = 0.2966: more
 charge sits there than along any rim. In sphero-conal coordinates it is a product of two Lame functions (Boersma and
@@ -22,6 +22,7 @@ from numpy.polynomial import Chebyshev
 
 ORDER = 32  # of the polynomials of the two functions
 BETWEEN = 0.2, 0.5  # nu lies there
+SLIVER = 2e-3  # of the largest flux below which that through a face is none
 SLOPE = 1e-4  # cells over which a slope is taken
 GAUSS = np.polynomial.legendre.leggauss(6)  # of each piece of a dual face
 
@@ -110,8 +111,37 @@ def edge_factors(lines: Sequence[np.ndarray]) -> list[np.ndarray]:
     return found
 
 
+def face_factors(lines: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Factors of 1/mu of the faces across each axis about a corner of an opening, NaN where no flux passes.
+
+    By Babinet's principle the magnetic potential there is the electric one about a corner of metal, with opposite signs
+    on both sides of the plane; the factor is (mean field along the dual edge)/(mean flux density on the face).
+    `lines`: as in `edge_factors`, the opening where x <= 0, y <= 0 and z = 0 in metal. An array holds nodes between
+    the ends along its faces' axis, all cells along others.
+    """
+    x, y, z = (_flux(axis, lines) for axis in range(3))
+    above = int(np.argmin(np.abs(lines[2])))  # the first cell
+    z[:, :, above] = z[:, :, above + 1] + np.diff(x[:, :, above], axis=0) + np.diff(y[:, :, above], axis=1)
+    middles = [0.5 * (line[1:] + line[:-1]) for line in lines]
+    value = potential(*np.meshgrid(*middles, indexing="ij"))
+    found = []
+    for axis, flux in enumerate((x, y, z)):
+        change, flux = (
+            np.diff(value, axis=axis),
+            flux[tuple(slice(1, -1) if a == axis else slice(None) for a in range(3))],
+        )
+        if axis == 2:
+            change[:, :, above - 1] = value[:, :, above] + value[:, :, above - 1]
+        size: np.ndarray = np.ones(())
+        for a, (line, middle) in enumerate(zip(lines, middles)):
+            size = size[..., None] * (1.0 / np.diff(middle) if a == axis else np.diff(line))
+        live = np.abs(flux) > SLIVER * np.abs(flux).max()
+        found.append(np.where(live, change * size / np.where(live, flux, 1.0), np.nan))
+    return found
+
+
 def _flux(axis: int, middles: Sequence[np.ndarray]) -> np.ndarray:
-    """Integrals of the potential's slope along an axis over the dual faces that cross it at the cells' middles."""
+    """Integrals of the potential's slope along an axis over the faces between `middles` that cross it there."""
     points, weights, firsts = zip(*(_points(middle, a == axis) for a, middle in enumerate(middles)))
     at = np.meshgrid(*points, indexing="ij")
     ahead, behind = ([q + way * (a == axis) for a, q in enumerate(at)] for way in (SLOPE, -SLOPE))
