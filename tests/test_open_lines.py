@@ -354,3 +354,11 @@ def test_an_open_line_that_a_port_cannot_know_is_refused(case):
         port["lower"] = (model._setup().grid.lines[0][LAYER - 2], *port["lower"][1:])
     with pytest.raises((nf.ModelError, ValueError), match=message):
         _ = model.model_copy(update={"ports": (nf.WaveguidePort(**port),)})._setup().plan
+
+
+@pytest.mark.parametrize("strips", [((-2.5, -0.3), (0.3, 2.5)), ((-2.3, -0.2), (0.5, 2.6))])
+def test_both_modes_of_strips_a_narrow_gap_apart_keep_the_speed_of_light(strips):
+    """In one medium they are as fast as each other, wherever in its cells the gap lies, and can be told apart."""
+    model = line(strips, modes=(1, 2), shielded=True, room=4.0, medium=nf.Medium())
+    odd, even = sorted(placed(model, n).impedances(np.array([1e9]))[0] for n in (0, 1))
+    assert odd < 0.35 * even

@@ -29,9 +29,7 @@ LIMIT = 0.995  # eigenvalue of a cell over that of the time step
 CLOSE = 1e-4  # part of the limit by which the search may miss it
 ROUNDS = 1000  # each lowers every eigenvalue that is too large
 LARGEST = 0.5  # change of the logarithm of a factor in one round
-# Energy in a sample besides that of the field about the metal, over that field's at one cell from it; and of fields
-# along the metal, which are weak there.
-ELSEWHERE, WEAK = 0.02, 0.002
+ELSEWHERE = 0.02  # energy in a sample besides that of the field about the metal, over that field's at one cell from it
 
 
 class CellBound:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from nearfield.metal.cell_bound import ELSEWHERE, WEAK
+from nearfield.metal.cell_bound import ELSEWHERE
 from nearfield.metal.half_lattice import HalfLattice
 from nearfield.metal.outlines import FlatMetal
 from nearfield.metal.patches import next_axes
@@ -28,6 +28,9 @@ from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.sheet_vertices import corner_factors
 
 CLOSED = 1e-6  # part of an edge; edges that are open by less are metal
+# Energy of fields along a narrow gap: next to none, so that they are changed alone where that is enough, and waves
+# along a line keep their speed.
+WEAK = 1e-12
 ALONG = 0.05  # cosine of the angle to a slanting rim's normal below which a sample begins to count as along it
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
-from nearfield.metal.cell_bound import ELSEWHERE, WEAK
+from nearfield.metal.cell_bound import ELSEWHERE
 from nearfield.metal.corner_field import Lattice, corner_links
 from nearfield.metal.corner_lines import CornerLine, corner_lines
 from nearfield.metal.patches import margin_of, next_axes, pair
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from nearfield.metal.metal import Body
 
 REACH = 1.1  # cells from a corner, along both axes, whose links count otherwise (docs/method.md has what more changes)
+WEAK = 0.002  # energy of E along a corner beside it, over that of the corner's field at one cell from it
 BESIDE = 1.6  # cells from a corner, along both axes, whose edges along it the time step changes first
 CLOSED = 1e-6  # part of a link; links that are open by less are metal
 PAST = 4  # nodes past the ends of closed axes that are looked at
@@ -89,7 +90,7 @@ class SolidCorners:
         numbers: Sequence[np.ndarray],
         at: Sequence[np.ndarray],
         along: np.ndarray,
-        columns,
+        columns: Sequence[np.ndarray],
     ) -> list[np.ndarray]:
         """Numbers of the samples at places across an axis and at all levels along it of which a part counts, this part,
         and columns of values at the places."""

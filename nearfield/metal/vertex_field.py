@@ -126,17 +126,15 @@ def face_factors(lines: Sequence[np.ndarray]) -> list[np.ndarray]:
     value = potential(*np.meshgrid(*middles, indexing="ij"))
     found = []
     for axis, flux in enumerate((x, y, z)):
-        change, flux = (
-            np.diff(value, axis=axis),
-            flux[tuple(slice(1, -1) if a == axis else slice(None) for a in range(3))],
-        )
+        inner = flux[tuple(slice(1, -1) if a == axis else slice(None) for a in range(3))]
+        change = np.diff(value, axis=axis)
         if axis == 2:
             change[:, :, above - 1] = value[:, :, above] + value[:, :, above - 1]
         size: np.ndarray = np.ones(())
         for a, (line, middle) in enumerate(zip(lines, middles)):
             size = size[..., None] * (1.0 / np.diff(middle) if a == axis else np.diff(line))
-        live = np.abs(flux) > SLIVER * np.abs(flux).max()
-        found.append(np.where(live, change * size / np.where(live, flux, 1.0), np.nan))
+        live = np.abs(inner) > SLIVER * np.abs(inner).max()
+        found.append(np.where(live, change * size / np.where(live, inner, 1.0), np.nan))
     return found
 
 
