@@ -104,12 +104,17 @@ class RimPlane:
         return self._samples.number(component, index)
 
     def _factors(self, component: int, view: RimView, which: np.ndarray, level: int, height: float, value, share):
-        number, distance = self._number(component, which, level), np.hypot(view.s, height)
         if component > 2:
             share = share * ~self.points.cornered[which]
-        return Factors(
-            number, distance, _told(value), np.broadcast_to(share, value.shape), view.upright * self.points.alone[which]
-        )
+        return self._made(component, which, level, height, value, share, view.upright * self.points.alone[which])
+
+    def _made(
+        self, component: int, which: np.ndarray, level: int, height: float, value: np.ndarray, share, upright=0.0
+    ) -> Factors:
+        """Factors, 1 where the field turns within a sample, so that it says nothing of it."""
+        number, distance = self._number(component, which, level), np.hypot(self.points.s[which], height)
+        value = np.where(value > 0.0, value, 1.0)
+        return Factors(number, distance, value, *(np.broadcast_to(each, value.shape) for each in (share, upright)))
 
     def _edges(self) -> Iterator[Factors]:
         for n, component in enumerate(self._across):
@@ -123,12 +128,6 @@ class RimPlane:
             low, high = self._nodes[level : level + 2]
             yield self._factors(self._normal, view, which, level, 0.5 * (low + high), edge_across(view, low, high), 1.0)
 
-    def _by_cell(
-        self, component: int, which: np.ndarray, level: int, height: float, value: np.ndarray, energy: np.ndarray
-    ) -> Factors:
-        number, distance = self._number(component, which, level), np.hypot(self.points.s[which], height)
-        return Factors(number, distance, _told(value), np.broadcast_to(energy, value.shape), np.zeros(value.shape))
-
     def _edges_by_cell(self) -> Iterator[Factors]:
         for n, component in enumerate(self._across):
             for view, which, level in self._views((n == 0, n == 1), False, True):
@@ -138,26 +137,26 @@ class RimPlane:
                 value = edge_in_plane(view, n, z, low, high)
                 value = 1.0 + _across(view, n) * (value - 1.0)
                 energy = edge_energy_in_plane(view, n, z, value) + _elsewhere(view, n)
-                yield self._by_cell(component, which, level, z, value, energy)
+                yield self._made(component, which, level, z, value, energy)
         for view, which, level in self._views((False, False), True, True):
             low, high = self._nodes[level : level + 2]
             value = edge_across(view, low, high)
             energy = edge_energy_across(view, low, high, value) + ELSEWHERE
-            yield self._by_cell(self._normal, which, level, 0.5 * (low + high), value, energy)
+            yield self._made(self._normal, which, level, 0.5 * (low + high), value, energy)
 
     def _faces_by_cell(self) -> Iterator[Factors]:
         for view, which, level in self._views((True, True), False, True):
             z, low, high = self._nodes[level], self._centres[level], self._centres[level + 1]
             value = face_in_plane(view, z, low, high)
             energy = face_energy_in_plane(view, low, high, value) + ELSEWHERE
-            yield self._by_cell(3 + self._normal, which, level, z, value, energy)
+            yield self._made(3 + self._normal, which, level, z, value, energy)
         for n, component in enumerate(self._across):
             for view, which, level in self._views((n == 1, n == 0), True, True):
                 low, high = self._nodes[level : level + 2]
                 value = face_across(view, n, low, high)
                 value = 1.0 + _across(view, n) * (value - 1.0)
                 energy = face_energy_across(view, n, low, high, value) + _elsewhere(view, n)
-                yield self._by_cell(3 + component, which, level, 0.5 * (low + high), value, energy)
+                yield self._made(3 + component, which, level, 0.5 * (low + high), value, energy)
 
     def _divide(self, component: int, view: RimView, n: int, which: np.ndarray, level: int) -> None:
         """Sort edges in the plane into metal, cut and open ones."""
@@ -190,11 +189,6 @@ class RimPlane:
 def _across(view: RimView, n: int) -> np.ndarray:
     """1 for samples across a slanting rim, falling to 0 for those along it, where the rim's field says nothing."""
     return np.minimum(np.abs(view.normal[n]) / ALONG, 1.0)
-
-
-def _told(value: np.ndarray) -> np.ndarray:
-    """Factors, 1 where the field turns within a sample, so that it says nothing of it."""
-    return np.where(value > 0.0, value, 1.0)
 
 
 def _elsewhere(view: RimView, n: int) -> np.ndarray:

@@ -44,9 +44,11 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
     place = np.stack([lattice.place[n] for lattice, n in zip(lattices, at)])
     key = np.ravel_multi_index(tuple(at), [lattice.number.size for lattice in lattices])
     _, first, back = np.unique(key, return_index=True, return_inverse=True)
-    inside = flat.holds(place[:, first].T)
-    solid = (inside & ~flat.holds(place[:, first].T, solid=False))[back]  # whose surface the rims know nothing of
-    inside = inside[back]
+    each = place[:, first].T
+    inside = flat.holds(each)
+    solid = inside.copy()  # in solid metal alone, of whose surface the rims know nothing
+    solid[inside] = ~flat.holds(each[inside], solid=False)
+    inside, solid = inside[back], solid[back]
     away = np.where(distance > flat.margin, (place - foot) / np.maximum(distance, flat.margin), 0.0)
     own = np.where(inside, -away, away)
     normal = np.where(distance > flat.margin, own, side)

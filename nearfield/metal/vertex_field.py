@@ -102,12 +102,8 @@ def edge_factors(lines: Sequence[np.ndarray]) -> list[np.ndarray]:
     found = []
     for axis in range(3):
         change = np.diff(value, axis=axis)[tuple(slice(None) if a == axis else slice(1, -1) for a in range(3))]
-        size: np.ndarray = np.ones(())
-        for a, (line, middle) in enumerate(zip(lines, middles)):
-            part = np.diff(line) if a == axis else 1.0 / np.diff(middle)
-            size = size[..., None] * part
-        live = np.abs(change) > SLOPE * np.abs(change).max()
-        found.append(np.where(live, flux[axis] * size / np.where(live, change, 1.0), np.nan))
+        sides = [np.diff(line) if a == axis else 1.0 / np.diff(middles[a]) for a, line in enumerate(lines)]
+        found.append(_ratio(flux[axis], change, sides, SLOPE))
     return found
 
 
@@ -130,12 +126,18 @@ def face_factors(lines: Sequence[np.ndarray]) -> list[np.ndarray]:
         change = np.diff(value, axis=axis)
         if axis == 2:
             change[:, :, above - 1] = value[:, :, above] + value[:, :, above - 1]
-        size: np.ndarray = np.ones(())
-        for a, (line, middle) in enumerate(zip(lines, middles)):
-            size = size[..., None] * (1.0 / np.diff(middle) if a == axis else np.diff(line))
-        live = np.abs(inner) > SLIVER * np.abs(inner).max()
-        found.append(np.where(live, change * size / np.where(live, inner, 1.0), np.nan))
+        sides = [1.0 / np.diff(middles[a]) if a == axis else np.diff(line) for a, line in enumerate(lines)]
+        found.append(_ratio(change, inner, sides, SLIVER))
     return found
+
+
+def _ratio(above: np.ndarray, below: np.ndarray, sides: Sequence[np.ndarray], least: float) -> np.ndarray:
+    """above/below times a product of lengths along each axis; NaN where `below` is the `least` part of its largest."""
+    size: np.ndarray = np.ones(())
+    for part in sides:
+        size = size[..., None] * part
+    live = np.abs(below) > least * np.abs(below).max()
+    return np.where(live, above * size / np.where(live, below, 1.0), np.nan)
 
 
 def _flux(axis: int, middles: Sequence[np.ndarray]) -> np.ndarray:
