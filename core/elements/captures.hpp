@@ -29,6 +29,7 @@ struct Task {
     const Label* labels;       // of the ends of the paths of steepest neighbours
     const Extremum* extrema;   // places in units of the smallest width
     const double* thresholds;  // of an extremum, the value above which no other lies ahead
+    double widest;             // no less than any difference of two values
 };
 
 template <class T>
@@ -74,8 +75,13 @@ private:
     Label within(const Walk& walk, const Place& low, double most) const {
         const Site point = nearest(walk, low);
         const Label label = task.labels[point.index];
-        const Place shift = image_of(label);
         const Point& place = task.extrema[rank_of(label)].place;
+        for (int axis = 0; axis < 3; ++axis) {  // far from all images of it, most often
+            const double far = std::abs(walk.at[axis] - place[axis]);
+            const double nearest = std::min(far, std::abs(task.axes[axis].length - far));
+            if (nearest * task.axes[axis].cells[low[axis]].per_length > 2 * most) return unknown;
+        }
+        const Place shift = image_of(label);
         for (int axis = 0; axis < 3; ++axis) {
             const double turns = double(shift[axis] + point.image[axis] - walk.image[axis]);
             const double far = walk.at[axis] - (place[axis] + turns * task.axes[axis].length);

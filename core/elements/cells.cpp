@@ -26,7 +26,7 @@ void add_cell(const Lattice& lattice, int number, long at, const Position& posit
     Cell made{};
     made.begin = position(at), made.end = position(at + 1);
     const double width = made.end - made.begin;
-    made.per_length = 1 / width;
+    made.per_length = 1 / (axis.width > 0 ? axis.width : width);
     double bend[2][4] = {};  // of the slopes at both ends, times the width
     for (int end = 0; end < 2; ++end) {
         const long middle = open ? std::clamp(at + end, 1L, n - 2) : at + end;
@@ -86,6 +86,7 @@ std::array<Axis<T>, 3> axes_of(const Lattice& lattice) {
         const double width = lattice.widths[number][0] / least;
         if (equal && axis.n > 1) {
             axis.length = double(ends.size() - 1) * width;
+            axis.width = width;
             for (long m = 0; m < axis.n; ++m) axis.position[m] = double(m) * width;
         }
         const auto position = [&](long m) {

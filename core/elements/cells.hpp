@@ -27,6 +27,7 @@ struct Axis {
     long n;
     bool periodic;
     double length;                            // of a period, or to the last point
+    double width = 0;                         // of all cells, where they have one and there are any
     std::vector<Cell> cells;                  // an axis of one point has one, in which nothing changes
     std::vector<Polynomials<T>> weights;      // of the cells; cells with the same ones share them
     std::vector<std::array<long, 4>> points;  // of each cell

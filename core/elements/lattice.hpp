@@ -37,6 +37,10 @@ struct Lattice {
     long index(const Place& at) const { return (at[0] * n[1] + at[1]) * n[2] + at[2]; }
     Place place(long index) const { return {index / (n[1] * n[2]), index / n[2] % n[1], index % n[2]}; }
 
+    void to_next(Place& at) const {
+        for (int axis = 2; ++at[axis] == n[axis] && axis > 0; --axis) at[axis] = 0;
+    }
+
     // Whether the point has a neighbour that way along one axis.
     bool open(int axis, long at, int step) const { return periodic[axis] || (step < 0 ? at > 0 : at + 1 < n[axis]); }
     // Distance to that neighbour.

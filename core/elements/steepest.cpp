@@ -4,16 +4,14 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
-#include <type_traits>
 
-#include "elements/cells.hpp"
+#include "elements/kernels.hpp"
 #include "schedule/loop.hpp"
 
 namespace nearfield::elements {
 
 namespace {
 
-constexpr long block = 256;   // points of a row in hand at once, in the first-level cache
 constexpr long batch = 4096;  // points of a chunk of work
 
 // Differences below this many roundings of the data tie: tables of sin(x) hold errors of x, which grow with its size.
@@ -128,36 +126,19 @@ private:
     const Weights& weights;
 };
 
-// Best and second best slopes of a block of a row, in which all neighbours lie a fixed distance away.
 template <class T>
-struct Slopes {
-    using Code = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
-    T best[block], second[block];
-    Code code[block];
-
-    void clear(long count) {
-        std::fill_n(best, count, T(0));
-        std::fill_n(second, count, T(0));
-        std::fill_n(code, count, Code(here));
-    }
-    // `weight(k)` of the direction at the k-th point.
-    template <class Weight>
-    void weigh(const T* at, const T* to, const Weight& weight, T sign, int direction, long count) {
-        for (long k = 0; k < count; ++k) {
-            const T slope = (to[k] - at[k]) * weight(k) * sign, most = best[k];
-            const T lesser = slope < most ? slope : most;
-            second[k] = lesser > second[k] ? lesser : second[k];
-            code[k] = slope > most ? Code(direction) : code[k];
-            best[k] = slope > most ? slope : most;
-        }
-    }
-    // Whether the block's rule decides on this point: some neighbour is steeper than all others by more than rounding.
-    // Weights are at most `heaviest`; the value of the neighbour is within best of the point's own.
-    bool clear_cut(long k, T value, T heaviest) const {
-        const T doubt = T(2 * rounding<T>) * (2 * std::abs(value) * heaviest + best[k]);
-        return best[k] > 0 && best[k] - second[k] > doubt;
-    }
-};
+void clear(Rivals<T>& rivals, long count) {
+    std::fill_n(rivals.best, count, T(0));
+    std::fill_n(rivals.second, count, T(0));
+    std::fill_n(rivals.code, count, typename Rivals<T>::Code(here));
+}
+// Whether the block's rule decides on this point: some neighbour is steeper than all others by more than rounding. Weights
+// are at most `heaviest`; the value of the neighbour is within best of the point's own.
+template <class T>
+bool clear_cut(const Rivals<T>& rivals, long k, T value, T heaviest) {
+    const T best = rivals.best[k], doubt = T(2 * rounding<T>) * (2 * std::abs(value) * heaviest + best);
+    return best > 0 && best - rivals.second[k] > doubt;
+}
 
 // Index of the first point of each of the nine rows around one; -1 where the box ends.
 std::array<long, 9> beside(const Lattice& lattice, const Place& start) {
@@ -177,6 +158,7 @@ Directions steepest(const Lattice& lattice, const T* field, const Team& team) {
     const auto constant = weights.at({});
     const T heaviest = T(weights.heaviest);
     const Careful<T> careful(lattice, field, weights);
+    const Kernels<T>& kernels = kernels_for<T>();
     Directions made{{lattice.size(), team, "up-steps"}, {lattice.size(), team, "down-steps"}};
     struct {
         std::uint8_t *up, *down;
@@ -185,7 +167,7 @@ Directions steepest(const Lattice& lattice, const T* field, const Team& team) {
     // chunks are whole rows, as the team's parts are
     team.in_chunks(length * std::max(1L, batch / length), [&](long begin, long end) {
         const long first = begin / length, last = end / length;
-        Slopes<T> up, down;
+        Rivals<T> up, down;
         T row_weights[block];
         const auto carefully = [&](const Place& at) {
             const long index = lattice.index(at);
@@ -199,27 +181,20 @@ Directions steepest(const Lattice& lattice, const T* field, const Team& team) {
             carefully({start[0], start[1], length - 1});
             for (long begin = 1; begin < length - 1; begin += block) {
                 const long count = std::min(block, length - 1 - begin), base = row * length + begin;
-                up.clear(count);
-                down.clear(count);
+                clear(up, count);
+                clear(down, count);
                 for (int d = 0; d < directions; ++d) {
                     if (d == here || rows[d / 3] < 0) continue;
                     const T* const to = field + rows[d / 3] + begin + step_of(d)[2];
-                    const auto weigh = [&](const auto& weight) {
-                        up.weigh(field + base, to, weight, T(1), d, count);
-                        down.weigh(field + base, to, weight, T(-1), d, count);
-                    };
-                    if (weights.equal) {
-                        weigh([weight = T(constant[d])](long) { return weight; });
-                    } else {
-                        weights.of_row({start[0], start[1], begin}, d, count, row_weights);
-                        weigh([&](long k) { return row_weights[k]; });
-                    }
+                    if (!weights.equal) weights.of_row({start[0], start[1], begin}, d, count, row_weights);
+                    kernels.weigh(field + base, to, T(constant[d]), weights.equal ? nullptr : row_weights, d, count, up,
+                                  down);
                 }
                 for (long k = 0; k < count; ++k) {
                     const Place at{start[0], start[1], begin + k};
                     const T value = field[base + k];
-                    found.up[base + k] = up.clear_cut(k, value, heaviest) ? up.code[k] : careful(at, 1.0);
-                    found.down[base + k] = down.clear_cut(k, value, heaviest) ? down.code[k] : careful(at, -1.0);
+                    found.up[base + k] = clear_cut(up, k, value, heaviest) ? up.code[k] : careful(at, 1.0);
+                    found.down[base + k] = clear_cut(down, k, value, heaviest) ? down.code[k] : careful(at, -1.0);
                 }
             }
         }

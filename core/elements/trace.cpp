@@ -12,6 +12,7 @@ namespace nearfield::elements {
 
 namespace {
 
+constexpr long together = 8;  // bricks few of whose points are asked
 constexpr long batch = 1024;  // points of a chunk of work that follows no lines
 
 void raise(double& most, double value) {
@@ -19,6 +20,18 @@ void raise(double& most, double value) {
     double seen = shared.load(std::memory_order_relaxed);
     while (value > seen && !shared.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
     }
+}
+
+// The largest difference of two values.
+template <class T>
+double widest_of(const Lattice& lattice, const T* field, const Team& team) {
+    double high = -std::numeric_limits<double>::infinity(), low = high;
+    nearfield::in_chunks(lattice.size(), batch, team.threads, [&](long first, long last) {
+        const auto [least, most] = std::minmax_element(field + first, field + last);
+        raise(high, *most);
+        raise(low, -double(*least));
+    });
+    return high + low;
 }
 
 // The points around which labels differ, and of every extremum the value that a line has to pass so that nothing but this
@@ -35,13 +48,15 @@ std::vector<double> thresholds_of(const Lattice& lattice, const T* field, double
         return inner;
     };
     team.in_chunks(batch, [&](long first, long last) {
-        for (long p = first; p < last; ++p) {
-            const Place at = lattice.place(p);
-            if (within(at)) {  // most points: all around belongs to one extremum
-                Label differ = 0;
-                for (const long offset : offsets) differ |= labels[p + offset] ^ labels[p];
-                if (!differ) continue;
-            }
+        std::array<Label, batch> differ{};  // from a neighbour; of points whose neighbours lie in the box
+        for (const long offset : offsets) {
+            const Label *const own = labels.data() + first, *const far = own + offset;
+            const long end = std::min(last, lattice.size() - offset) - first;
+            for (long m = std::max(0L, -offset - first); m < end; ++m) differ[m] |= far[m] ^ own[m];
+        }
+        Place at = lattice.place(first);
+        for (long p = first; p < last; ++p, lattice.to_next(at)) {
+            if (!differ[p - first] && within(at)) continue;  // most points: all around belongs to one extremum
             Label around[directions];
             double most = sign * field[p];
             bool alike = true, face_alike = true;
@@ -103,19 +118,22 @@ Numbers<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes
         std::copy(labels.data() + first, labels.data() + last, found.data() + first);
         if (effort.all) std::fill(wanted.data() + first, wanted.data() + last, asked);
     });
+    const double widest = widest_of(lattice, field, team);
     const Bricks bricks(lattice, effort.chunk, team.first, team.last);
     std::atomic<long> lines{0}, lost{0};
     for (bool more = true; more;) {
         std::vector<std::vector<long>> changed(bricks.size());
-        in_chunks(bricks.size(), 1, team.threads, [&](long brick, long) {
-            const Task<T> task{lattice, axes, field, sign, labels.data(), near_extrema.here(), near_thresholds.here()};
+        in_chunks(bricks.size(), effort.all ? 1 : together, team.threads, [&](long first, long last) {
+            const Task<T> task{lattice, axes, field, sign, labels.data(), near_extrema.here(), near_thresholds.here(),
+                               widest};
             const Tracer<T> tracer(task);
             std::vector<long> points;
-            bricks.each(brick, [&](long p) {
-                if (wanted[p] != asked) return;
-                wanted[p] = done;
-                points.push_back(p);
-            });
+            for (long brick = first; brick < last; ++brick)
+                bricks.each(brick, [&](long p) {
+                    if (wanted[p] != asked) return;
+                    wanted[p] = done;
+                    points.push_back(p);
+                });
             const long own = long(points.size());
             std::vector<Label> ends(points.size());
             tracer.follow(points.data(), own, ends.data());
@@ -125,7 +143,7 @@ Numbers<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes
                 if (ends[m] == unknown || ends[m] == labels[points[m]]) continue;
                 found[points[m]] = ends[m];
                 if (effort.all) continue;  // no point is left to be asked
-                changed[brick].push_back(points[m]);
+                changed[first].push_back(points[m]);
             }
         });
         if (effort.all) break;

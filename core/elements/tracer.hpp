@@ -1,22 +1,17 @@
-// Lines along the gradient to the extrema where they end: several at once, stage by stage, so that the processor evaluates
-// one while the numbers of another are on their way.
+// Lines along the gradient to the extrema where they end.
 #pragma once
 
 #include <bit>
+#include <utility>
 
 #include "captures.hpp"
-#include "interpolant.hpp"
+#include "kernels.hpp"
 
 namespace nearfield::elements {
 
 // Lengths in units of the smallest width.
 constexpr double longest_step = 8.0, first_step = 2.0, shortest_step = 1e-3;
-constexpr double longest_kept = 0.5;  // the same of lines whose places are kept
-constexpr double tolerance = 1e-2;    // of a step's end, over its length
-constexpr double least_share = 0.5,
-                 most_share = 4.0;     // of the gradient within a step: a saddle lies where it changes more
-constexpr double most_growth = 3.0;    // of a step over the one before
-constexpr double foreseen = 0.4;       // share of the way to where the gradient would be gone that a step may take
+constexpr double longest_kept = 0.5;   // the same of lines whose places are kept
 constexpr double degenerate = 1e-3;    // gradient over the largest difference to a neighbour, at a critical point
 constexpr double from_critical = 0.1;  // widths, of a line that starts at a critical point; each later one twice as far
 constexpr double from_stalled = 0.01;  // the same of a line that came to one
@@ -37,236 +32,200 @@ struct NoTrail {
 template <class T, class Trail = NoTrail>
 class Tracer {
 public:
-    explicit Tracer(const Task<T>& task) : task(task), interpolant(task.axes, task.field), captures(task) {
+    explicit Tracer(const Task<T>& task)
+        : task(task), terrain(elements::terrain(task.axes, task.field, task.sign)), captures(task) {
         for (int d = 0; d < directions; ++d) beside[d] = task.lattice.index(step_of(d));
     }
 
+    // Lines from `count` points of the grid, several in hand; where they end, and their trails.
     void follow(const long* points, long count, Label* ends, Trail* trails = nullptr) const {
-        Line lines[in_hand];
+        Bundle bundle;
+        bundle.longest = longest;
+        Line lines[lanes];
         long next = 0, active = 0;
         const auto finish = [&](Line& line) {
             ends[line.number] = line.end;
             if constexpr (Trail::whole) trails[line.number] = std::move(line.trail);
         };
-        const auto refill = [&](Line& line) {
+        const auto refill = [&](long m) {
+            Line& line = lines[m];
             while (next < count) {
                 line.number = next;
                 line.index = points[next++];
                 const Label label = ends[line.number] = task.labels[line.index];
                 if constexpr (!Trail::whole)
                     if (task.sign * task.field[line.index] > task.thresholds[rank_of(label)]) continue;
-                begin(line);
-                if (!arrived(line)) return true;
+                begin(line, bundle, m);
+                if (!arrived(line, bundle, m)) return true;
                 finish(line);
             }
             return false;
         };
-        while (active < in_hand && refill(lines[active])) ++active;
+        while (active < lanes && refill(active)) ++active;
         while (active > 0) {
-            stages(lines, active);
+            kernels.step(terrain, bundle, active);
             for (long m = active - 1; m >= 0; --m) {
-                if (!arrived(lines[m])) continue;
+                if (bundle.went[m]) advance(lines[m], bundle, m);
+                if (!arrived(lines[m], bundle, m)) continue;
                 finish(lines[m]);
-                if (!refill(lines[m])) lines[m] = std::move(lines[--active]);  // which has had its turn
+                if (refill(m) || m == --active) continue;
+                lines[m] = std::move(lines[active]);  // which has had its turn
+                move(bundle, active, m);
             }
         }
     }
 
 private:
-    static constexpr int in_hand = 8;
     static constexpr double longest = Trail::kept ? longest_kept : longest_step;
 
+    // What is known of a line besides the numbers of its lane.
     struct Line {
         long number, index;
         Place from;  // of the point
         int attempt, steps;
-        bool critical;                     // starts at a critical point
-        double allowed, shortest, length;  // of steps: error over length, length, length of the next
-        Walk walk;
+        bool critical;  // starts at a critical point
+        double shortest;
+        Place image;
         Label end;
-        // of the step in hand: the unit vectors of its stages, the place and slope of the latest one, whether all is well
-        std::array<Point, 4> k;
-        Point to;
-        typename Interpolant<T>::Spot spot;
-        unsigned walls;
-        Slope slope;
-        double steep;
-        bool good;
         [[no_unique_address]] Trail trail;
     };
 
-    void begin(Line& line) const {
+    static Walk walk(const Line& line, const Bundle& bundle, long m) {
+        const Slopes& here = bundle.here;
+        return {{bundle.at[0][m], bundle.at[1][m], bundle.at[2][m]},
+                line.image,
+                here.value[m],
+                here.steep[m],
+                {here.gradient[0][m], here.gradient[1][m], here.gradient[2][m]}};
+    }
+    static void put(const Walk& walk, Line& line, Bundle& bundle, long m) {
+        line.image = walk.image;
+        bundle.here.value[m] = walk.value, bundle.here.steep[m] = walk.steep;
+        for (int a = 0; a < 3; ++a) bundle.at[a][m] = walk.at[a], bundle.here.gradient[a][m] = walk.gradient[a];
+    }
+    static void move(Bundle& bundle, long from, long m) {
+        Slopes& here = bundle.here;
+        for (auto* numbers : {bundle.at[0], bundle.at[1], bundle.at[2], here.gradient[0], here.gradient[1],
+                              here.gradient[2], here.value, here.steep, bundle.length, bundle.allowed})
+            numbers[m] = numbers[from];
+        bundle.went[m] = bundle.went[from];
+    }
+
+    void begin(Line& line, Bundle& bundle, long m) const {
         line.attempt = 0;
         line.from = task.lattice.place(line.index);
-        start(line);
-        line.critical = line.walk.steep < degenerate * largest_difference(line.index, line.from);
-        if (line.critical) again(line);
+        start(line, bundle, m);
+        const double steep = bundle.here.steep[m];
+        line.critical =
+            steep < degenerate * task.widest && steep < degenerate * largest_difference(line.index, line.from);
+        if (line.critical) again(line, bundle, m);
     }
     // Anew from a place beside the point, by random numbers of the point.
-    void again(Line& line) const {
+    void again(Line& line, Bundle& bundle, long m) const {
         ++line.attempt;
-        start(line);
+        start(line, bundle, m);
     }
-    void start(Line& line) const {
-        const Place& at = line.from;
-        for (int axis = 0; axis < 3; ++axis) line.walk.at[axis] = task.axes[axis].position[at[axis]];
-        line.walk.image = {};
+    void start(Line& line, Bundle& bundle, long m) const {
+        Walk walk = at_point(line.index, line.from);
         line.trail.clear();
         double share = Trail::kept ? great_care : 1.0;
         if (line.attempt > 0) {
-            if constexpr (Trail::kept) line.trail.add(measured(line.walk));
+            if constexpr (Trail::kept) line.trail.add(walk);
             share = Trail::kept || line.critical ? great_care : care;
-            displace(line.walk, at, line.index, line.attempt - 1,
+            displace(walk, line.from, line.index, line.attempt - 1,
                      (line.critical ? from_critical : from_stalled) * double(1 << (line.attempt - 1)));
+            measure(walk);
         }
-        line.allowed = tolerance * share;
+        bundle.allowed[m] = tolerance * share;
         line.shortest = shortest_step * share;
-        line.length = std::min(first_step, longest);
+        bundle.length[m] = std::min(first_step, longest);
+        bundle.went[m] = 1;
         line.steps = 0;
-        measure(line.walk, slope(line.walk.at));
-        line.trail.add(line.walk);
-        line.end = captured(line.walk, captures.cell_of(line.walk));
-    }
-    Walk measured(Walk walk) const {
-        measure(walk, slope(walk.at));
-        return walk;
+        put(walk, line, bundle, m);
+        line.trail.add(walk);
+        line.end = captured(walk, captures.cell_of(walk));
     }
     Label captured(const Walk& walk, const Place& low) const {
         return Trail::whole ? captures.reached(walk, low) : captures.captured(walk, low);
     }
 
-    // Whether the line has ended for good; one that came to a saddle starts anew.
-    bool arrived(Line& line) const {
-        while (line.end != unknown || !(line.walk.steep > 0) || line.length < line.shortest ||
+    // Whether the line has ended for good; one that may have come to a saddle starts anew.
+    bool arrived(Line& line, Bundle& bundle, long m) const {
+        while (line.end != unknown || !(bundle.here.steep[m] > 0) || bundle.length[m] < line.shortest ||
                line.steps == most_steps) {
-            if (line.end == unknown) line.end = captures.stalled(line.walk);
-            if (line.end != unknown || line.attempt == attempts) return true;
-            again(line);
+            if (line.end == unknown) line.end = captures.stalled(walk(line, bundle, m));
+            if (line.end != unknown || line.attempt == attempts || summit(bundle, m)) return true;
+            again(line, bundle, m);
         }
         return false;
     }
 
-    // One step of each line by Bogacki and Shampine's pair of orders 3 and 2, along the unit vector of the gradient. Refused,
-    // with a shorter length for the next attempt, where the error over the length is too large, the value does not rise,
-    // or the gradient changes too much.
-    void stages(Line* lines, long active) const {
-        for (long m = 0; m < active; ++m) {
-            Line& line = lines[m];
-            for (int a = 0; a < 3; ++a) line.k[0][a] = line.walk.gradient[a] / line.walk.steep;
-            line.good = true;
-        }
-        stage<1>(lines, active);
-        stage<2>(lines, active);
-        stage<3>(lines, active);
-        for (long m = 0; m < active; ++m) conclude(lines[m]);
-    }
-
-    // All lines through one part of a stage, then through the next, so that the processor has several in hand.
-    template <int number>
-    [[gnu::always_inline]] inline void stage(Line* lines, long active) const {
-        const auto each = [&](const auto& work) {
-            for (long m = 0; m < active; ++m)
-                if (lines[m].good) work(lines[m]);
+    // Whether a line that goes no further is at an extremum of the function itself, which has none beside it on the grid:
+    // the matrix of second derivatives is negative definite.
+    bool summit(const Bundle& bundle, long m) const {
+        double at[3][lanes];
+        for (int beside = 0; beside < 6; ++beside)
+            for (int a = 0; a < 3; ++a)
+                at[a][beside] = bundle.at[a][m] + (beside / 2 == a ? (beside % 2 ? -from_critical : from_critical) : 0);
+        Slopes found;
+        kernels.slopes(terrain, at, 6, found);
+        const auto bend = [&](int a, int b) {
+            if (task.lattice.n[a] == 1 || task.lattice.n[b] == 1) return a == b ? -1.0 : 0.0;
+            return found.gradient[a][2 * b] - found.gradient[a][2 * b + 1];
         };
-        each([&](Line& line) { advance<number>(line); });
-        each([&](Line& line) { line.slope = interpolant(line.spot); });
-        each([&](Line& line) { turn(line, number); });
+        const double xx = bend(0, 0), yy = bend(1, 1), zz = bend(2, 2), xy = (bend(0, 1) + bend(1, 0)) / 2,
+                     xz = (bend(0, 2) + bend(2, 0)) / 2, yz = (bend(1, 2) + bend(2, 1)) / 2;
+        const double plane = xx * yy - xy * xy;
+        return xx < 0 && plane > 0 && zz * plane - xx * yz * yz - yy * xz * xz + 2 * xy * xz * yz < 0;
     }
 
-    // To the end of these shares of the vectors so far.
-    template <int stage>
-    [[gnu::always_inline]] inline void advance(Line& line) const {
-        constexpr Point shares = stage == 1   ? Point{0.5, 0, 0}
-                                 : stage == 2 ? Point{0, 0.75, 0}
-                                              : Point{2.0 / 9, 1.0 / 3, 4.0 / 9};
-#pragma GCC unroll 3
-        for (int a = 0; a < 3; ++a) {
-            double along = shares[stage - 1] * line.k[stage - 1][a];
-            if constexpr (stage == 3) {
-                along += shares[1] * line.k[1][a];
-                along += shares[0] * line.k[0][a];
-            }
-            line.to[a] = line.walk.at[a] + line.length * along;
-        }
-        Point at = line.to;
-        line.walls = inside(at);
-        line.spot = interpolant.spot(at);
-    }
-    // Into the direction of the gradient there.
-    [[gnu::always_inline]] inline void turn(Line& line, int stage) const {
-        upwards(line.slope, line.walls);
-        const double steep = line.steep = line.slope.steepness(), scale = 1 / steep, begin = line.walk.steep;
-        for (int a = 0; a < 3; ++a) line.k[stage][a] = line.slope.gradient[a] * scale;
-        line.good = steep >= least_share * begin && steep <= most_share * begin;
-    }
-
-    void conclude(Line& line) const {
-        if (!line.good || !(line.slope.value > line.walk.value)) {
-            line.length *= 0.5;
-            return;
-        }
-        double error = 1e-12;
-        for (int a = 0; a < 3; ++a)
-            error = std::max(
-                error, std::abs(-5.0 / 72 * line.k[0][a] + line.k[1][a] / 12 + line.k[2][a] / 9 - line.k[3][a] / 8));
-        const double change = 0.9 * std::sqrt(line.allowed / error);
-        if (error > line.allowed) {
-            line.length *= std::clamp(change, 0.2, 0.7);
-            return;
-        }
-        line.walk.at = line.to;
-        const bool moved = wrap(line.walk);
-        line.walk.value = line.slope.value;
-        line.walk.gradient = line.slope.gradient;
-        const double fall = (line.walk.steep - line.steep) / line.steep;  // over the step
-        line.walk.steep = line.steep;
-        line.trail.advance(line.length);
-        const double most = fall > foreseen / most_growth ? foreseen / fall : most_growth;
-        line.length = std::min(longest, line.length * std::min(most, std::max(change, 0.3)));
+    // To the end of a step.
+    void advance(Line& line, Bundle& bundle, long m) const {
+        Walk now = walk(line, bundle, m);
+        const bool moved = wrap(now);
+        if (moved) put(now, line, bundle, m);
+        line.trail.advance(bundle.step[m]);
         ++line.steps;
-        line.trail.add(line.walk);
-        line.end = captured(line.walk, moved ? captures.cell_of(line.walk) : line.spot.cells);
+        line.trail.add(now);
+        const auto& cell = bundle.here.cell;
+        line.end = captured(now, moved ? captures.cell_of(now) : Place{cell[0][m], cell[1][m], cell[2][m]});
     }
 
-    // Ends of the box at a place, along axes that are not periodic: bits 2 a and 2 a + 1.
-    using Walls = unsigned;
-
-    // Moves a place into the box.
-    [[gnu::always_inline]] inline Walls inside(Point& at) const {
-        Walls walls = 0;
+    // At a point of the grid, where the cubic polynomials have the slopes of parabolas.
+    Walk at_point(long index, const Place& at) const {
+        Walk made{};
+        bool last = false;
         for (int a = 0; a < 3; ++a) {
-            const double length = task.axes[a].length;
-            if (at[a] > 0 && at[a] < length) continue;
-            if (task.axes[a].periodic) {
-                at[a] -= length * std::floor(at[a] / length);
-                if (!(at[a] < length)) at[a] = 0;
-            } else {
-                walls |= Walls(at[a] <= 0) << (2 * a) | Walls(at[a] >= length) << (2 * a + 1);
-                at[a] = std::clamp(at[a], 0.0, length);
-            }
+            const Axis<T>& axis = task.axes[a];
+            made.at[a] = axis.position[at[a]];
+            last = last || at[a] == long(axis.cells.size());
         }
-        return walls;
-    }
-    // Of the field upwards, of its negative downwards. Across the end of the box nothing leads outwards.
-    [[gnu::always_inline]] inline void upwards(Slope& found, Walls walls) const {
-        found.value *= task.sign;
+        if (last) {  // of an axis that ends there: no cell begins
+            measure(made);
+            return made;
+        }
+        made.value = task.sign * double(task.field[index]);
+        const Place stride{task.lattice.n[1] * task.lattice.n[2], task.lattice.n[2], 1};
         for (int a = 0; a < 3; ++a) {
-            double& part = found.gradient[a];
-            part *= task.sign;
-            if (walls && (((walls >> (2 * a) & 1) && part < 0) || ((walls >> (2 * a + 1) & 1) && part > 0))) part = 0;
+            const Cell& cell = task.axes[a].cells[at[a]];
+            const auto& points = task.axes[a].points[at[a]];
+            const auto& weights = task.axes[a].weights[cell.weights].of[1];
+            const auto part = [&](int p) { return weights[p] * task.field[index + (points[p] - at[a]) * stride[a]]; };
+            const T sum = a < 2 ? ((part(0) + part(1)) + part(2)) + part(3) : (part(0) + part(2)) + (part(1) + part(3));
+            double& slope = made.gradient[a] = task.sign * (double(sum) * cell.per_length);
+            if (at[a] == 0 && !task.axes[a].periodic && slope < 0) slope = 0;
         }
+        const Point& g = made.gradient;
+        made.steep = std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+        return made;
     }
-    Slope slope(Point at) const {
-        const Walls walls = inside(at);
-        Slope found = interpolant(at);
-        upwards(found, walls);
-        return found;
-    }
-
-    static void measure(Walk& walk, const Slope& slope) {
-        walk.value = slope.value;
-        walk.gradient = slope.gradient;
-        walk.steep = slope.steepness();
+    void measure(Walk& walk) const {
+        double at[3][lanes];
+        for (int a = 0; a < 3; ++a) at[a][0] = walk.at[a];
+        Slopes found;
+        kernels.slopes(terrain, at, 1, found);
+        walk.value = found.value[0], walk.steep = found.steep[0];
+        for (int a = 0; a < 3; ++a) walk.gradient[a] = found.gradient[a][0];
     }
 
     // Into the box again on periodic axes and back to its end on others; whether it was outside.
@@ -346,7 +305,8 @@ private:
     }
 
     const Task<T>& task;
-    Interpolant<T> interpolant;
+    Terrain<T> terrain;
+    const Kernels<T>& kernels = kernels_for<T>();
     Captures<T> captures;
     std::array<long, directions> beside;  // from a point whose neighbours all lie in the box
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <limits>
 #include <stdexcept>
 
 #include "elements/analysis.hpp"
@@ -38,7 +39,8 @@ std::vector<Half> halves(const Lattice& lattice, const std::array<Axis<T>, 3>& a
     const auto summits = ends(towards, team);
     const auto labels = followed(lattice, towards, summits, team, "");
     const auto extrema = refined(lattice, axes, field, summits);
-    const Task<T> task{lattice, axes, field, sign, labels.data(), extrema.data(), nullptr};
+    const Task<T> task{lattice,       axes,           field,   sign,
+                       labels.data(), extrema.data(), nullptr, std::numeric_limits<double>::infinity()};
     const Tracer<T, Trail> tracer(task);
     const Captures<T> captures(task);
     const auto unfolded = [&](Point place, const Place& image) {
@@ -95,16 +97,17 @@ std::vector<Trajectory> trajectories(const Lattice& lattice, const T* field, con
 template <class T>
 std::vector<double> interpolated(const Lattice& lattice, const T* field, const std::vector<Point>& places) {
     const auto axes = axes_of<T>(lattice);
-    const Interpolant<T> interpolant(axes, field);
+    const auto around = terrain(axes, field, 1.0);
+    const auto& kernels = kernels_for<T>();
     std::vector<double> found;
-    for (Point at : places) {
-        for (int axis = 0; axis < 3; ++axis) {
-            const double length = axes[axis].length;
-            if (axes[axis].periodic) at[axis] -= length * std::floor(at[axis] / length);
-            at[axis] = std::clamp(at[axis], 0.0, length);
-            if (axes[axis].periodic && at[axis] == length) at[axis] = 0;
-        }
-        found.push_back(interpolant(at).value);
+    for (std::size_t first = 0; first < places.size(); first += lanes) {
+        const long count = std::min<long>(lanes, places.size() - first);
+        double at[3][lanes];
+        for (int axis = 0; axis < 3; ++axis)
+            for (long m = 0; m < count; ++m) at[axis][m] = places[first + m][axis];
+        Slopes made;
+        kernels.slopes(around, at, count, made);
+        found.insert(found.end(), made.value, made.value + count);
     }
     return found;
 }
