@@ -64,7 +64,7 @@ void bind(nb::module_& m, const char* name) {
 }  // namespace nearfield
 
 void bind_cards(nb::module_& m), bind_devices(nb::module_& m), bind_elements(nb::module_& m),
-    bind_incident(nb::module_& m), bind_machine(nb::module_& m), bind_probe(nb::module_& m),
+    bind_incident(nb::module_& m), bind_machine(nb::module_& m), bind_means(nb::module_& m), bind_probe(nb::module_& m),
     bind_schedule(nb::module_& m), bind_solids(nb::module_& m),
     bind_stream(nb::module_& m);  // each in the file of its name
 
@@ -72,7 +72,7 @@ NB_MODULE(_core, m) {
     m.doc() = "Nearfield's core: rows, tiles and teams. Use nearfield.Simulation or nearfield.Solver instead.";
     m.def("isa_available", &nearfield::isa_available);
     m.def("isa_choose", &nearfield::isa_choose);
-    bind_elements(m), bind_incident(m), bind_solids(m);
+    bind_elements(m), bind_incident(m), bind_means(m), bind_solids(m);
     nb::module_ machine = m.def_submodule("machine", "Processors, pages, memory policy of this process.");
     bind_machine(machine), bind_probe(machine);
     nb::module_ schedule = m.def_submodule("schedule", "Loops of threads that stay on their NUMA nodes.");

@@ -7,6 +7,7 @@
 #include <memory>
 #include <stdexcept>
 
+#include "filled.hpp"
 #include "solids/crossings.hpp"
 #include "solids/distance.hpp"
 
@@ -51,21 +52,6 @@ std::unique_ptr<Surface> surface(const Table<double>& corners, const Table<std::
 
 Coordinates spans(const Places& x, const Places& y, const Places& z) {
     return {std::span(x.data(), x.shape(0)), std::span(y.data(), y.shape(0)), std::span(z.data(), z.shape(0))};
-}
-
-// A new array that `fill(values)` fills, without Python's lock.
-template <class Entry, class Fill>
-Answer<Entry> filled(std::vector<std::size_t> shape, const Fill& fill) {
-    std::size_t size = 1;
-    for (const auto n : shape) size *= n;
-    auto values = std::make_unique<Entry[]>(size);
-    {
-        const nb::gil_scoped_release release;
-        fill(values.get());
-    }
-    Entry* const data = values.release();
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<Entry*>(p); });
-    return Answer<Entry>(data, shape.size(), shape.data(), owner);
 }
 
 template <class Entry, class Ask>

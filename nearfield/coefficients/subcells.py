@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nearfield import _core
 from nearfield.bodies.shapes import Solid
 from nearfield.entry.triples import triple
 from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid
@@ -94,24 +95,23 @@ def mean(values: Any, place: int, groups: Groups, length: np.ndarray, offset: in
     """Mean over the groups of pieces along array axis `place`, weighted by length: sum w v, or 1/sum(w/v) in series."""
     if np.ndim(values) == 0:
         return values
-    parts = []
-    for number in range(groups.most):
-        index = np.minimum(groups.start + number, groups.stop - 1)
-        weight = spread(np.where(groups.start + number < groups.stop, length[index], 0.0), place)
-        parts.append((weight, _taken(values, index - offset, place)))
-    return weighted_mean(parts, series)
+    start, stop = groups.start - offset, groups.stop - offset
+    if groups.most == 1:
+        return _taken(values, start, place)
+    own = length[offset : offset + values.shape[place]]
+    return _core.mean_along(values, place, start, stop, own, series)
 
 
-def weighted_mean(parts: list[tuple[Any, Any]], series: bool) -> Any:
+def weighted_mean(parts: list[tuple[float, Any]], series: bool) -> Any:
     """Mean of (weight, values), added in this order; that of equal values is this value to the last bit."""
     if len(parts) == 1:
         return parts[0][1]
-    total, whole = 0.0, 0.0
-    least = most = parts[0][1]
-    for weight, values in parts:
-        total, whole = total + (weight / values if series else weight * values), whole + weight
-        least, most = np.minimum(least, values), np.maximum(most, values)
-    return np.clip(whole / total if series else total / whole, least, most)
+    shapes = [np.shape(values) for _, values in parts]
+    weights = [float(weight) for weight, _ in parts]
+    planes = [np.broadcast_to(values, max(shapes, key=len)) for _, values in parts]
+    if any(shapes):
+        return _core.mean_of_planes(weights, planes, series)
+    return float(_core.mean_of_planes(weights, [plane[None, None] for plane in planes], series)[0, 0])
 
 
 def _taken(values: np.ndarray, index: np.ndarray, place: int) -> np.ndarray:
