@@ -85,7 +85,7 @@ gpu-check: setup
 	@$(PYTHON_IN) scripts/requirements.py --cuda > .venv/cuda-requirements.txt
 	@$(PYTHON_IN) -m pip install -q -c constraints.txt -r .venv/cuda-requirements.txt || true
 	@$(PYTHON_IN) scripts/gpu_check.py
-	@$(PYTHON_IN) -m pytest -q -rs tests/ptx
+	@$(PYTHON_IN) -m pytest -q -rs tests/ptx $(ONLY)
 
 sanitize: setup
 	@scripts/sanitize

@@ -84,7 +84,14 @@ def test_checks_know_the_engine(name, source):
     assert check.memory_bytes > model().check().memory_bytes
 
 
-@pytest.mark.parametrize(("first", "second"), list(permutations(ENGINES, 2)))
+NAMES = list(ENGINES)
+ROUND = list(zip(NAMES, NAMES[1:] + NAMES[:1]))  # each once before another and once after one
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [*ROUND, *(pytest.param(*both, marks=pytest.mark.slow) for both in permutations(ENGINES, 2) if both not in ROUND)],
+)
 def test_checkpoints_of_one_engine_resume_on_the_other(tmp_path, first, second):
     whole = model().run()
     model().run(output=tmp_path / "result.h5", checkpoint="every 25 steps", engine=first)

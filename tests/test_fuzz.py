@@ -24,8 +24,8 @@ from nearfield.cli import main
 from nearfield.commands.new import template_text
 from nearfield.entry.toml_text import inline, key
 
-SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 1 else []) for seed in range(20)]
-FILES_PER_SEED = 100
+SEEDS = [pytest.param(seed, marks=[pytest.mark.slow] if seed >= 1 else []) for seed in range(40)]
+FILES_PER_SEED = 50
 PROCESSES = 6
 WORDS = [
     "true",

@@ -18,6 +18,7 @@ def test_the_mode_on_the_grid_is_that_of_the_line_without_dispersion():
     assert (impedance[0], effective[0]) == pytest.approx(expected(), rel=0.012)
 
 
+@pytest.mark.slow
 def test_the_port_sees_the_line_s_own_wave_and_nothing_else():
     """S for 50 ohm is that of a piece of line of its impedance: S11 below its mismatch there and back, S21 near 1."""
     simulation = model(40)

@@ -111,9 +111,14 @@ def test_the_record_lies_in_the_file_before_anything_is_derived(tmp_path, monkey
     [
         ("nearfield.analysis.pattern_variables.sphere_power", "far-field 'pattern'"),
         ("nearfield.run.time_loop.scattering_variables", "S-parameters"),
-        ("nearfield.analysis.sparameters.touchstone_text", "the Touchstone file"),
-        ("nearfield.report.plots.return_loss", "drawing 'Return loss'"),
-        ("nearfield.report.page.far_field_rows", "the table of far fields"),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (
+                ("nearfield.analysis.sparameters.touchstone_text", "the Touchstone file"),
+                ("nearfield.report.plots.return_loss", "drawing 'Return loss'"),
+                ("nearfield.report.page.far_field_rows", "the table of far fields"),
+            )
+        ),
         ("nearfield.run.time_loop.model_trust", "judging the model"),
         ("nearfield.report.show.show", "the report"),
         ("nearfield.commands.run.answers_of", "the answers"),

@@ -138,6 +138,7 @@ def strips(length=9.3e-3, permittivity=2.2, **entries):
     )
 
 
+@pytest.mark.slow
 def test_derivatives_of_the_far_field_are_central_differences():
     """By a plane wave from each direction: along an axis and at an angle, along theta and phi."""
     values, frequencies = {"length": 9.3e-3, "permittivity": 2.2}, np.linspace(9e9, 12e9, 4)

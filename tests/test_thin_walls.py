@@ -33,7 +33,7 @@ def turned(at, wall):
 
 
 @pytest.mark.parametrize("wall", slow_after(1, [0.05, 0.8]))
-@pytest.mark.parametrize("shell", [ball, can, turned])
+@pytest.mark.parametrize("shell", [pytest.param(ball, marks=pytest.mark.slow), can, turned])
 def test_nothing_leaves_a_closed_shell(shell, wall):
     at = tuple(0.5 * CELLS + np.random.default_rng(int(100 * wall)).uniform(-0.5, 0.5, 3))
     solver = nf.Solver(

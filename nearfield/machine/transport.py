@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import platform
+import sys
 import time
 import weakref
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from nearfield.entry.errors import ModelError
 from nearfield.machine.left_segments import note_own, remove_left
-from nearfield.machine.watchdog import Watchdog
+from nearfield.machine.watchdog import HEARD, Watchdog
 
 if TYPE_CHECKING:
     import numpy as np
@@ -158,6 +159,8 @@ class Ranks(Alone):
         return there - (sent + answered) / 2
 
     def abort(self, code: int) -> None:
+        sys.stderr.flush()
+        time.sleep(HEARD)
         self._mpi.Abort(code)
 
 

@@ -22,6 +22,7 @@ SHORTEST = 1.0  # s
 LOOK = 0.25  # s between looks at calls of others; a small part of any limit
 ANSWERS = 5.0  # s that a rank is given for its answer, on top of the limit, or the limit where that is shorter
 ENDING = 5.0  # s for MPI to end the others; a cut link can make it wait as well
+HEARD = 0.5  # s for a launcher to pass on what a rank said last: it ends all ranks as soon as one asks, pipes unread
 CALL, ANSWER = 1, 2  # tags
 LOST = 4  # exit code
 
@@ -142,6 +143,7 @@ class Watchdog:
             f"error: {names} gave no sign of life in {waited:.0f} s in which {self._name(self._mpi.rank)} waited: it "
             f"{was}. All ranks are ended. {self._left_text()}".rstrip()
         )
+        time.sleep(HEARD)
         ending = threading.Thread(target=self._mpi.Abort, args=(LOST,), daemon=True)
         ending.start()
         ending.join(ENDING)

@@ -68,7 +68,7 @@ def antenna(schedule: str, precision: str) -> nf.Simulation:
     )
 
 
-@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("precision", ["single", pytest.param("double", marks=pytest.mark.slow)])
 def test_both_schedules_leave_the_same_result_file_with_something_in_every_recording(precision, tmp_path):
     for schedule in ("tiled", "stepwise"):
         result = antenna(schedule, precision).run(threads=2, output=tmp_path / f"{schedule}.h5")

@@ -119,7 +119,7 @@ def alone(tmp_path_factory) -> Path:
     [
         ("--domains 2x2x2 --threads 3", 8, 1),
         ("--ranks 3 --threads 1 --halo-depth 4", 3, 3),
-        ("--ranks 2 --domains 1x1x2 --halo-depth 4", 2, 2),
+        pytest.param("--ranks 2 --domains 1x1x2 --halo-depth 4", 2, 2, marks=pytest.mark.slow),
         pytest.param("--ranks 2", 2, 2, marks=pytest.mark.slow),
     ],
 )
@@ -239,7 +239,7 @@ def test_ranks_refuse_modes_that_the_first_does_not_find(tmp_path):
     assert "among the first 99 modes" in done.stderr and not Path("out").exists()
 
 
-@pytest.mark.parametrize("ranks", ["1", "2"])
+@pytest.mark.parametrize("ranks", [pytest.param("1", marks=pytest.mark.slow), "2"])
 def test_ctrl_c_at_a_terminal_ends_all_ranks_and_keeps_what_was_recorded(ranks, tmp_path):
     (tmp_path / "model.toml").write_text(cube(steps=10**8))
     line = run_line("--ranks", ranks, "--threads", "1", "--output", "out", "--checkpoint", "every 1000 steps")
