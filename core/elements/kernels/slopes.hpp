@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "cpu/rows/vectors.hpp"
 #include "elements/kernels.hpp"
 
 namespace nearfield::elements::NEARFIELD_ISA {
@@ -129,37 +130,25 @@ NEARFIELD_INLINE void read(const Terrain<T>& terrain, const int (&cell)[3][lanes
     }
 }
 
-// Vectors of the instruction set.
+using nearfield::NEARFIELD_ISA::load, nearfield::NEARFIELD_ISA::store;
 template <class T>
-struct Wide {
-    typedef T Of __attribute__((vector_size(NEARFIELD_VECTOR_BYTES)));
-    static constexpr int n = NEARFIELD_VECTOR_BYTES / sizeof(T);
-};
+using Wide = typename nearfield::NEARFIELD_ISA::Vector<T>::type;
 template <class T>
-NEARFIELD_INLINE typename Wide<T>::Of wide(const T* from) {
-    typename Wide<T>::Of made;
-    std::memcpy(&made, from, sizeof(made));
-    return made;
-}
-template <class T>
-NEARFIELD_INLINE void keep(T* to, const typename Wide<T>::Of& from) {
-    std::memcpy(to, &from, sizeof(from));
-}
+constexpr int width = int(nearfield::NEARFIELD_ISA::Vector<T>::width);
 
 // Every second number of two vectors, from the first or from the second on.
 template <class T, int first, int... numbers>
-NEARFIELD_INLINE typename Wide<T>::Of half(const typename Wide<T>::Of& a, const typename Wide<T>::Of& b,
-                                           std::integer_sequence<int, numbers...>) {
+NEARFIELD_INLINE Wide<T> half(const Wide<T>& a, const Wide<T>& b, std::integer_sequence<int, numbers...>) {
     return __builtin_shufflevector(a, b, (2 * numbers + first)...);
 }
 // Rows of four, one after the other: a vector of their first numbers, one of their second ones, ...
 template <class T>
-NEARFIELD_INLINE void transpose(const T (*rows)[4], typename Wide<T>::Of (&made)[4]) {
-    using V = typename Wide<T>::Of;
-    constexpr int n = Wide<T>::n;
+NEARFIELD_INLINE void transpose(const T (*rows)[4], Wide<T> (&made)[4]) {
+    using V = Wide<T>;
+    constexpr int n = width<T>;
     constexpr auto all = std::make_integer_sequence<int, n>();
     const T* const from = rows[0];
-    const V a = wide(from), b = wide(from + n), c = wide(from + 2 * n), d = wide(from + 3 * n);
+    const V a = load(from), b = load(from + n), c = load(from + 2 * n), d = load(from + 3 * n);
     const V even = half<T, 0>(a, b, all), later_even = half<T, 0>(c, d, all);
     const V odd = half<T, 1>(a, b, all), later_odd = half<T, 1>(c, d, all);
     made[0] = half<T, 0>(even, later_even, all), made[2] = half<T, 1>(even, later_even, all);
@@ -174,10 +163,10 @@ struct alignas(64) Sums {
 
 template <class T>
 NEARFIELD_INLINE void sum(const Rows<T>& rows, const Weights<T>& weights, Sums<T>& made) {
-    using V = typename Wide<T>::Of;
+    using V = Wide<T>;
     const auto &x = weights.value[0], &y = weights.value[1], &z = weights.value[2];
     const auto &by_x = weights.slope[0], &by_y = weights.slope[1], &by_z = weights.slope[2];
-    for (int m = 0; m < lanes; m += Wide<T>::n) {
+    for (int m = 0; m < lanes; m += width<T>) {
         V whole[4]{}, along_x[4]{}, along_y[4]{};
 #pragma GCC unroll 4
         for (int i = 0; i < 4; ++i) {
@@ -186,11 +175,11 @@ NEARFIELD_INLINE void sum(const Rows<T>& rows, const Weights<T>& weights, Sums<T
             for (int j = 0; j < 4; ++j) {
                 V row[4];
                 transpose<T>(rows[4 * i + j] + m, row);
-                const V here = wide(y[j] + m), change = wide(by_y[j] + m);
+                const V here = load(y[j] + m), change = load(by_y[j] + m);
 #pragma GCC unroll 4
                 for (int k = 0; k < 4; ++k) value[k] += here * row[k], slope[k] += change * row[k];
             }
-            const V here = wide(x[i] + m), change = wide(by_x[i] + m);
+            const V here = load(x[i] + m), change = load(by_x[i] + m);
 #pragma GCC unroll 4
             for (int k = 0; k < 4; ++k) {
                 whole[k] += here * value[k];
@@ -199,14 +188,14 @@ NEARFIELD_INLINE void sum(const Rows<T>& rows, const Weights<T>& weights, Sums<T
             }
         }
         const auto over_z = [m](const V* part, const T(&of)[4][lanes]) __attribute__((always_inline)) {
-            return (part[0] * wide(of[0] + m) + part[2] * wide(of[2] + m)) +
-                   (part[1] * wide(of[1] + m) + part[3] * wide(of[3] + m));
+            return (part[0] * load(of[0] + m) + part[2] * load(of[2] + m)) +
+                   (part[1] * load(of[1] + m) + part[3] * load(of[3] + m));
         };
 #pragma GCC unroll 4
-        for (int k = 0; k < 4; ++k) keep(made.value[k] + m, whole[k] * wide(z[k] + m));
-        keep(made.gradient[0] + m, over_z(along_x, z));
-        keep(made.gradient[1] + m, over_z(along_y, z));
-        keep(made.gradient[2] + m, over_z(whole, by_z));
+        for (int k = 0; k < 4; ++k) store(made.value[k] + m, whole[k] * load(z[k] + m));
+        store(made.gradient[0] + m, over_z(along_x, z));
+        store(made.gradient[1] + m, over_z(along_y, z));
+        store(made.gradient[2] + m, over_z(whole, by_z));
     }
 }
 
