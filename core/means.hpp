@@ -14,16 +14,27 @@ struct Part {
     double weight;
 };
 
+// What a piece adds to the total, and the mean of the pieces.
+template <bool series>
+double part_of(double weight, double value) {
+    return series ? weight / value : weight * value;
+}
+template <bool series>
+double mean_of(double total, double whole, double least, double most) {
+    return std::min(std::max(series ? whole / total : total / whole, least), most);
+}
+
+// Of `parts` values.
 template <bool series>
 double mean_of(const double* values, long step, const double* weights, long parts) {
     double total = 0.0, whole = 0.0, least = values[0], most = values[0];
     for (long p = 0; p < parts; ++p) {
-        const double weight = weights[p], value = values[p * step];
-        total += series ? weight / value : weight * value;
-        whole += weight;
+        const double value = values[p * step];
+        total += part_of<series>(weights[p], value);
+        whole += weights[p];
         least = std::min(least, value), most = std::max(most, value);
     }
-    return std::min(std::max(series ? whole / total : total / whole, least), most);
+    return mean_of<series>(total, whole, least, most);
 }
 
 // Number by number, of `count` numbers of each part.
@@ -38,13 +49,11 @@ void means_of(const std::vector<Part>& parts, long count, double* made) {
             whole += part.weight;
             for (long k = 0; k < n; ++k) {
                 const double value = part.at[(first + k) * part.step];
-                total[k] += series ? part.weight / value : part.weight * value;
-                least[k] = value < least[k] ? value : least[k];
-                most[k] = most[k] < value ? value : most[k];
+                total[k] += part_of<series>(part.weight, value);
+                least[k] = std::min(least[k], value), most[k] = std::max(most[k], value);
             }
         }
-        for (long k = 0; k < n; ++k)
-            made[first + k] = std::min(std::max(series ? whole / total[k] : total[k] / whole, least[k]), most[k]);
+        for (long k = 0; k < n; ++k) made[first + k] = mean_of<series>(total[k], whole, least[k], most[k]);
     }
 }
 

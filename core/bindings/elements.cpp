@@ -14,10 +14,12 @@
 #include "elements/arcs.hpp"
 #include "elements/geometry.hpp"
 #include "elements/trajectory.hpp"
+#include "filled.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace nearfield::elements;
+using nearfield::filled;
 
 namespace {
 
@@ -27,11 +29,9 @@ using Field = nb::ndarray<const T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 // A vector of records as an array of `width` numbers of one type each, which `write(record, numbers)` fills.
 template <class Number, class Record, class Write>
 nb::ndarray<Number, nb::numpy> table(const std::vector<Record>& records, std::size_t width, const Write& write) {
-    auto numbers = std::make_unique<Number[]>(records.size() * width);
-    for (std::size_t n = 0; n < records.size(); ++n) write(records[n], numbers.get() + n * width);
-    Number* const data = numbers.release();
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<Number*>(p); });
-    return nb::ndarray<Number, nb::numpy>(data, {records.size(), width}, owner);
+    return filled<Number>({records.size(), width}, [&](Number* numbers) {
+        for (std::size_t n = 0; n < records.size(); ++n) write(records[n], numbers + n * width);
+    });
 }
 
 nb::object labels_of(Numbers<Label>&& labels, const Place& n) {

@@ -4,16 +4,18 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
-#include <memory>
 #include <utility>
 
+#include "filled.hpp"
 #include "schedule/replay.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace nearfield::schedule;
+using nearfield::filled;
 
 namespace {
 
@@ -36,17 +38,14 @@ nb::tuple visits(long blocks, const std::string& kind, std::vector<int> node_of_
                  std::vector<std::vector<int>> processors) {
     const Layout layout{std::move(node_of_thread), std::move(distances), std::move(processors)};
     Ranges ranges(blocks, kind_of(kind), layout);
-    auto made = std::make_unique<int[]>(std::size_t(blocks));
     Counters counters;
-    {
-        const nb::gil_scoped_release release;
+    const auto made = filled<int>({std::size_t(blocks)}, [&](int* times) {
+        std::fill_n(times, blocks, 0);
         counters = run(ranges, layout, [&](long begin, long end) {
-            for (long block = begin; block < end; ++block) std::atomic_ref(made[block]).fetch_add(1);
+            for (long block = begin; block < end; ++block) std::atomic_ref(times[block]).fetch_add(1);
         });
-    }
-    int* const data = made.release();
-    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<int*>(p); });
-    return nb::make_tuple(nb::ndarray<int, nb::numpy>(data, {std::size_t(blocks)}, owner), counters_of(counters));
+    });
+    return nb::make_tuple(made, counters_of(counters));
 }
 
 // `work(block)` of Python for each block, by the chosen schedule, on this machine; counted. After an error no thread

@@ -20,7 +20,11 @@ constexpr Rows<Real> table{{update<Real, true, false>, update<Real, true, true>}
                            incident<Real, false>,
                            singles<Real>};
 
-const Rows<float>& rows_single() { return table<float>; }
-const Rows<double>& rows_double() { return table<double>; }
+template <class T>
+const Rows<T>& rows() {
+    return table<T>;
+}
+template const Rows<float>& rows<float>();
+template const Rows<double>& rows<double>();
 
 }  // namespace nearfield::NEARFIELD_ISA

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "block.hpp"
+#include "isa.hpp"
 
 namespace nearfield {
 
@@ -53,10 +53,7 @@ struct Rows {
     void (*singles)(Real* row, const std::int32_t* at, const Real* amount, long count);
 };
 
-// Names known to this build and supported by this processor, best last.
-std::vector<std::string> isa_available();
-// The given name, or the best when empty; throws std::invalid_argument for one that cannot run here.
-std::string isa_choose(const std::string& name);
+// Of the instruction set of a name that isa_choose gave.
 template <class Real>
 const Rows<Real>& rows_for(const std::string& isa);
 

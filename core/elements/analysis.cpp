@@ -27,6 +27,7 @@ Analysis analysed(const Lattice& lattice, const T* field, const Options& options
     Analysis made;
     Counts counts;
     Directions directions = steepest(lattice, field, team);
+    const double widest = method == Method::discrete ? 0 : widest_difference(field, team);
     const auto labelled = [&](Numbers<std::uint8_t>& towards, double sign, std::vector<Extremum>& extrema) {
         const auto points = ends(towards, team);
         auto labels = followed(lattice, towards, points, team, sign > 0 ? "up-labels" : "down-labels");
@@ -35,8 +36,8 @@ Analysis analysed(const Lattice& lattice, const T* field, const Options& options
         Simplification simpler;
         if (persistence > 0) simpler = simplified(lattice, field, sign, labels, points, persistence, team);
         if (method != Method::discrete)
-            labels = traced(lattice, axes, field, sign, labels, extrema, {method == Method::trace, options.chunk}, team,
-                            counts);
+            labels = traced(lattice, axes, field, sign, widest, labels, extrema,
+                            {method == Method::trace, options.chunk}, team, counts);
         if (persistence > 0) {
             team.meet();  // others read labels beside their own points until here
             replace(simpler, labels, team);

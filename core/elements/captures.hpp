@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "cells.hpp"
 #include "extrema.hpp"
@@ -29,7 +30,7 @@ struct Task {
     const Label* labels;       // of the ends of the paths of steepest neighbours
     const Extremum* extrema;   // places in units of the smallest width
     const double* thresholds;  // of an extremum, the value above which no other lies ahead
-    double widest;             // no less than any difference of two values
+    double widest = std::numeric_limits<double>::infinity();  // no less than any difference of two values
 };
 
 template <class T>

@@ -11,7 +11,11 @@ namespace nearfield::elements::NEARFIELD_ISA {
 template <class T>
 constexpr Kernels<T> table{step<T>, slopes<T>, weigh<T>};
 
-const Kernels<float>& kernels_single() { return table<float>; }
-const Kernels<double>& kernels_double() { return table<double>; }
+template <class T>
+const Kernels<T>& kernels() {
+    return table<T>;
+}
+template const Kernels<float>& kernels<float>();
+template const Kernels<double>& kernels<double>();
 
 }  // namespace nearfield::elements::NEARFIELD_ISA

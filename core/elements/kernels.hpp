@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "cells.hpp"
+#include "isa.hpp"
 
 namespace nearfield::elements {
 
@@ -78,8 +79,8 @@ struct Kernels {
 template <class T>
 Terrain<T> terrain(const std::array<Axis<T>, 3>& axes, const T* field, double sign);
 
-// Of the widest instruction set that this processor has, or of the one named. Error: one that it lacks.
+// Of the widest instruction set that this processor has, or of another name that isa_choose gave.
 template <class T>
-const Kernels<T>& kernels_for(const std::string& isa = "");
+const Kernels<T>& kernels_for(const std::string& isa = isa_choose(""));
 
 }  // namespace nearfield::elements

@@ -22,18 +22,6 @@ void raise(double& most, double value) {
     }
 }
 
-// The largest difference of two values.
-template <class T>
-double widest_of(const Lattice& lattice, const T* field, const Team& team) {
-    double high = -std::numeric_limits<double>::infinity(), low = high;
-    nearfield::in_chunks(lattice.size(), batch, team.threads, [&](long first, long last) {
-        const auto [least, most] = std::minmax_element(field + first, field + last);
-        raise(high, *most);
-        raise(low, -double(*least));
-    });
-    return high + low;
-}
-
 // The points around which labels differ, and of every extremum the value that a line has to pass so that nothing but this
 // extremum lies ahead: the largest within a cell of such a point. (Overshoot of the interpolant between points is left out.)
 template <class T>
@@ -104,9 +92,27 @@ void ask_beside(const Lattice& lattice, const Team& team, const std::vector<long
 }  // namespace
 
 template <class T>
+double widest_difference(const T* field, const Team& team) {
+    double high = -std::numeric_limits<double>::infinity(), low = high;
+    team.in_chunks(batch, [&](long first, long last) {
+        const auto [least, most] = std::minmax_element(field + first, field + last);
+        raise(high, *most);
+        raise(low, -double(*least));
+    });
+    const auto most = [&](double own) {
+        const std::vector<double> each = team.all(std::vector<double>{own});
+        return *std::max_element(each.begin(), each.end());
+    };
+    high = most(high);
+    return high + most(low);
+}
+template double widest_difference<float>(const float*, const Team&);
+template double widest_difference<double>(const double*, const Team&);
+
+template <class T>
 Numbers<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes, const T* field, double sign,
-                      const Numbers<Label>& labels, const std::vector<Extremum>& extrema, const Effort& effort,
-                      const Team& team, Counts& counts) {
+                      double widest, const Numbers<Label>& labels, const std::vector<Extremum>& extrema,
+                      const Effort& effort, const Team& team, Counts& counts) {
     const std::string side = sign > 0 ? "up" : "down";
     const Numbers<std::uint8_t> wanted(lattice.size(), team, side + "-wanted");
     const auto thresholds = thresholds_of(lattice, field, sign, labels, extrema.size(), wanted, team);
@@ -118,7 +124,6 @@ Numbers<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes
         std::copy(labels.data() + first, labels.data() + last, found.data() + first);
         if (effort.all) std::fill(wanted.data() + first, wanted.data() + last, asked);
     });
-    const double widest = widest_of(lattice, field, team);
     const Bricks bricks(lattice, effort.chunk, team.first, team.last);
     std::atomic<long> lines{0}, lost{0};
     for (bool more = true; more;) {
@@ -159,7 +164,7 @@ Numbers<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes
 }
 
 #define NEARFIELD_TRACED(T)                                                                                            \
-    template Numbers<Label> traced<T>(const Lattice&, const std::array<Axis<T>, 3>&, const T*, double,                 \
+    template Numbers<Label> traced<T>(const Lattice&, const std::array<Axis<T>, 3>&, const T*, double, double,         \
                                       const Numbers<Label>&, const std::vector<Extremum>&, const Effort&, const Team&, \
                                       Counts&)
 NEARFIELD_TRACED(float);

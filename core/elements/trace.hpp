@@ -20,11 +20,15 @@ struct Effort {
     long chunk;
 };
 
+// Between two values of the whole field.
+template <class T>
+double widest_difference(const T* field, const Team& team);
+
 // The extremum to which the gradient leads from the team's own points. `labels` are the ends of the paths of steepest
-// neighbours, upwards (sign 1) or downwards (-1).
+// neighbours, upwards (sign 1) or downwards (-1); no two values differ by more than `widest`.
 template <class T>
 Numbers<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes, const T* field, double sign,
-                      const Numbers<Label>& labels, const std::vector<Extremum>& extrema, const Effort& effort,
-                      const Team& team, Counts& counts);
+                      double widest, const Numbers<Label>& labels, const std::vector<Extremum>& extrema,
+                      const Effort& effort, const Team& team, Counts& counts);
 
 }  // namespace nearfield::elements

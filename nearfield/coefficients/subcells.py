@@ -106,12 +106,10 @@ def weighted_mean(parts: list[tuple[float, Any]], series: bool) -> Any:
     """Mean of (weight, values), added in this order; that of equal values is this value to the last bit."""
     if len(parts) == 1:
         return parts[0][1]
-    shapes = [np.shape(values) for _, values in parts]
-    weights = [float(weight) for weight, _ in parts]
-    planes = [np.broadcast_to(values, max(shapes, key=len)) for _, values in parts]
-    if any(shapes):
-        return _core.mean_of_planes(weights, planes, series)
-    return float(_core.mean_of_planes(weights, [plane[None, None] for plane in planes], series)[0, 0])
+    weights, planes = zip(*parts)
+    shape = np.broadcast_shapes((1, 1), *map(np.shape, planes))
+    found = _core.mean_of_planes(weights, [np.broadcast_to(plane, shape) for plane in planes], series)
+    return found if any(map(np.ndim, planes)) else found.item()
 
 
 def _taken(values: np.ndarray, index: np.ndarray, place: int) -> np.ndarray:

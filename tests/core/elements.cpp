@@ -7,7 +7,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "cpu/rows.hpp"
 #include "elements/kernels.hpp"
 
 using namespace nearfield::elements;
@@ -48,7 +47,7 @@ TEST_CASE("an interpolant on graded axes that end has the parabolas among its fu
     const auto parabola = [](double x, double y, double z) { return x * x - 2 * y * y + x * z + 3 * y - 1; };
     const auto field = sampled<double>(lattice, parabola);
     const auto axes = axes_of<double>(lattice);
-    const std::vector<double> parts{0.004, 0.01, 0.37, 0.5, 0.93, 0.996};
+    const std::vector<double> parts{0.0, 0.01, 0.37, 0.5, 0.93, 1.0};
     double at[3][lanes];
     for (std::size_t m = 0; m < parts.size(); ++m) {
         const double share = parts[m];
@@ -60,9 +59,11 @@ TEST_CASE("an interpolant on graded axes that end has the parabolas among its fu
     for (std::size_t m = 0; m < parts.size(); ++m) {
         const double x = at[0][m] * unit, y = at[1][m] * unit, z = at[2][m] * unit;
         CHECK(found.value[m] == doctest::Approx(parabola(x, y, z)).epsilon(1e-12));
-        CHECK(found.gradient[0][m] == doctest::Approx((2 * x + z) * unit).epsilon(1e-11));
-        CHECK(found.gradient[1][m] == doctest::Approx((3 - 4 * y) * unit).epsilon(1e-11));
-        CHECK(found.gradient[2][m] == doctest::Approx(x * unit).epsilon(1e-11));
+        const double gradient[3] = {2 * x + z, 3 - 4 * y, x};
+        for (int a = 0; a < 3; ++a) {  // nothing leads outwards
+            const bool outwards = (at[a][m] == 0 && gradient[a] < 0) || (at[a][m] == axes[a].length && gradient[a] > 0);
+            CHECK(found.gradient[a][m] == doctest::Approx(outwards ? 0 : gradient[a] * unit).epsilon(1e-11));
+        }
     }
 }
 
@@ -87,7 +88,7 @@ void same_on_all(const Lattice& lattice) {
                     begun.at[a][m] = axes[a].length * double((7 * m + 5 * a) % lanes) / lanes * (m == 3 ? 0 : 1);
                 begun.allowed[m] = tolerance, begun.length[m] = 0.5 + 0.25 * m, begun.went[m] = 1;
             }
-            kernels_for<T>("").slopes(around, begun.at, count, begun.here);
+            kernels_for<T>().slopes(around, begun.at, count, begun.here);
             std::vector<Bundle> ended;
             for (const std::string& isa : isa_available()) {
                 Bundle lines = begun;
