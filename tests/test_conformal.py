@@ -371,7 +371,7 @@ def test_a_time_step_beyond_the_cut_cells_limit_is_refused():
 def test_a_rod_is_followed_by_the_cells_across_it_however_long_those_along_it_are():
     def faces(count: int) -> np.ndarray:
         grid = nf.Grid.uniform((1e-3, 12e-3 / count, 1e-3), (12, count, 12)).resolve()
-        rod = nf.Cylinder((6e-3, 0, 6e-3), (6e-3, 12e-3, 6e-3), 1.6e-3)
+        rod = nf.Cylinder((6e-3, 0, 6e-3), (6e-3, 12e-3, 6e-3), 2.6e-3)
         found = coefficients(grid, [metal(rod)], step=1e-12)
         i = np.arange(12)
         return found.at(5, i, np.zeros_like(i), np.full_like(i, 6), perfect=True)[1]
@@ -381,8 +381,8 @@ def test_a_rod_is_followed_by_the_cells_across_it_however_long_those_along_it_ar
     assert long.max() > 2 * long.min()
 
 
-def test_a_rod_too_slight_to_be_followed_is_warned_of():
-    rod = nf.Structure(nf.Cylinder((6e-3, 0, 6e-3), (6e-3, 12e-3, 6e-3), 0.6e-3), nf.PEC, "post")
+def test_a_rod_at_a_wall_too_slight_to_be_followed_is_warned_of():
+    rod = nf.Structure(nf.Cylinder((1e-3, 0, 6e-3), (1e-3, 12e-3, 6e-3), 0.6e-3), nf.PEC, "post")
     model = nf.Simulation(nf.Grid.uniform(1e-3, (12, 12, 12)), [rod], nf.Boundaries(nf.PEC), steps=1, metal="conformal")
     assert any("'post'" in text and "does not follow it" in text for text in model.check().warnings)
     whole = model.model_copy(update={"metal": "staircase"})

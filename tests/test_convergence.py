@@ -45,6 +45,17 @@ def test_values_that_go_up_and_down_keep_the_finest_and_three_times_their_spread
     assert found.uncertainty == pytest.approx(1.2)
 
 
+# Errors of the lowest mode of round cavities, radii of 6.2 to 9.3 cells, cells cut in 1, 2 and 3 parts, in 1e-4.
+CHANCE = [(-23.36, -7.54, -7.07), (-19.02, -5.08, -3.96), (-14.02, -4.84, -3.64), (-16.20, -5.58, -3.89)]
+
+
+@pytest.mark.parametrize("errors", CHANCE)
+def test_grids_that_agree_by_chance_do_not_make_the_uncertainty_small(errors):
+    found = extrapolated((1.0, 1 / 2, 1 / 3), errors)
+    assert found.order > 2.1
+    assert abs(found.value) < found.uncertainty < 12.0
+
+
 def test_two_grids_show_no_order_and_hold_all_orders_from_one_on():
     for order in (1.0, 1.5, 2.0, 3.0):
         found = extrapolated((1.0, 0.5), [5.0 + size**order for size in (1.0, 0.5)])

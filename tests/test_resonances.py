@@ -70,6 +70,15 @@ def test_only_a_mode_that_grows_by_more_than_rounding_does_is_left_out():
         assert nf.resonances(signal, (9e9, 11e9), time_step=STEP).sizes["mode"] == count
 
 
+def test_beside_a_static_field_rounding_may_let_a_mode_grow_by_more():
+    """A current that leaves a charge: rounding of a field 10,000 times as strong is 3e-4 of the mode's."""
+    t = STEP * np.arange(4000)
+    signal = np.exp(3e-4 * t / t[-1]) * np.cos(2 * np.pi * 10e9 * t)
+    for static, count in ((0.0, 0), (1e4, 1)):
+        modes = nf.resonances(signal + static, (9e9, 11e9), time_step=STEP)
+        assert modes.sizes["mode"] == count
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_noise_alone_has_no_resonance(seed):
     assert nf.resonances(ringing(20000, [], noise=1.0, seed=seed), (5e9, 50e9), time_step=STEP).sizes["mode"] == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ SAMPLES = 300  # samples of a reduced signal: its singular value decomposition t
 FEWEST = 32  # samples of a signal
 SIGNIFICANT = 5.0  # errors; a smaller amplitude is noise
 STEADY = 1e-4  # relative growth from the first sample to the last that rounding in a run may cause
+ROUNDING = 1e-6  # the same of a mode, of the signal's peak over the mode's amplitude: some units of single precision
 ALIKE = 0.5  # rad over the signal: exponentials nearer than this may be one
 OFF = 1e-9  # value relative to its peak below which a source has ended
 Modes = list[tuple[float, float, Exponentials]]  # of each part of a band, with the part's borders (Hz)
@@ -69,8 +70,8 @@ def resonances(
             f"band: given {low:.6g} to {high:.6g} Hz; a signal sampled every {step:.6g} s holds frequencies up to "
             f"{0.5 / step:.6g} Hz, the lower one first"
         )
-    parts, length = modes_in(values, step, low, high), values.size * step
-    rows = distinct(parts, (low, high), smallest_q, length)
+    parts, heard = modes_in(values, step, low, high), Heard(values.size * step, float(np.abs(values).max()))
+    rows = distinct(parts, (low, high), smallest_q, heard)
     return mode_table(rows, 2.0 if real else 1.0, unit, origin)
 
 
@@ -142,25 +143,34 @@ def modes_in(values: np.ndarray, step: float, low: float, high: float) -> Modes:
     return [(a, b, exponentials_in(values, step, 0.5 * (a + b), width)) for a, b in pairwise(edges)]
 
 
-def rows_of(part: Exponentials, first: float, last: float, smallest_q: float, length: float) -> list[tuple]:
+class Heard(NamedTuple):
+    """A signal as its modes are judged by it: its length (s) and its peak."""
+
+    length: float
+    peak: float
+
+
+def rows_of(part: Exponentials, first: float, last: float, smallest_q: float, heard: Heard) -> list[tuple]:
     """The modes between two frequencies that differ from noise: frequency, decay, amplitude, errors.
 
-    `length` of the signal (s). Growth by less than `STEADY` over it is attributed to rounding.
+    Growth by less than `STEADY` over the signal is attributed to rounding, which beside a stronger part of the signal,
+    as a static field, moves a mode by more.
     """
-    sound = partial(_sound, first=first, last=last, smallest_q=smallest_q, length=length)
-    part, good = _together(part, sound, length)
+    sound = partial(_sound, first=first, last=last, smallest_q=smallest_q, heard=heard)
+    part, good = _together(part, sound, heard.length)
     frequency, decay = part.rate.imag / (2 * np.pi), -part.rate.real
     columns = (frequency, decay, part.amplitude, part.rate_error, part.amplitude_error)
     return list(zip(*(column[good] for column in columns)))
 
 
-def _sound(part: Exponentials, first: float, last: float, smallest_q: float, length: float) -> np.ndarray:
+def _sound(part: Exponentials, first: float, last: float, smallest_q: float, heard: Heard) -> np.ndarray:
     """Which exponentials are modes between two frequencies."""
     frequency, decay = part.rate.imag / (2 * np.pi), -part.rate.real
     margin = SIGNIFICANT * part.rate_error / (2 * np.pi)
     inside = (frequency >= first - margin) & (frequency <= last + margin)
     genuine = np.abs(part.amplitude) > SIGNIFICANT * part.amplitude_error
-    grows = decay < -np.maximum(SIGNIFICANT * part.rate_error, STEADY * _mixed(part, length) / length)
+    steady = np.maximum(STEADY, ROUNDING * heard.peak / np.maximum(np.abs(part.amplitude), ROUNDING * heard.peak))
+    grows = decay < -np.maximum(SIGNIFICANT * part.rate_error, steady * _mixed(part, heard.length) / heard.length)
     ringing = ~grows & (np.abs(part.rate.imag) > 2 * smallest_q * decay)
     resolved = part.rate_error < 0.05 * np.abs(part.rate.imag)
     return inside & genuine & ringing & resolved
@@ -204,9 +214,9 @@ def _together(
     return Exponentials(*columns), good
 
 
-def distinct(parts: Modes, band: tuple[float, float], smallest_q: float, length: float) -> list[tuple]:
+def distinct(parts: Modes, band: tuple[float, float], smallest_q: float, heard: Heard) -> list[tuple]:
     """The modes of all parts by frequency; of a mode on a border, which two parts have, the one with less error."""
-    every = [row for a, b, part in parts for row in rows_of(part, a, b, smallest_q, length)]
+    every = [row for a, b, part in parts for row in rows_of(part, a, b, smallest_q, heard)]
     rows: list[tuple] = []
     for row in sorted(every, key=lambda row: row[0]):
         if rows and abs(row[0] - rows[-1][0]) < (row[3] + rows[-1][3]):

@@ -27,9 +27,10 @@ from nearfield.entry.wording import quantity
 from nearfield.grid.grid import AutoGrid
 from nearfield.guides.cautions import guide_cautions
 from nearfield.metal.cautions import bare_wires, moved_sheets, thin_conductors, thin_rods
+from nearfield.metal.patches import pair
 from nearfield.metal.slanted_walls import thin_slanted_walls
 from nearfield.monitors.cautions import cut_sources, frequencies_outside_band, monitors_in_cpml, probes_in_metal
-from nearfield.ports.cautions import floating_ports, idle_sources, lines_drawn_on
+from nearfield.ports.cautions import floating_circuits, idle_sources, lines_drawn_on
 from nearfield.sources.cautions import static_parts, sudden
 from nearfield.sources.sources import SOURCES
 
@@ -44,7 +45,10 @@ def cautions(setup: Discretization) -> list[str]:
     """All warnings about a model."""
     model, grid, context, bodies = setup.simulation, setup.grid, setup.context, setup.simulation._bodies
     fitted = isinstance(model.grid, AutoGrid) and model.grid.maximum_ratio <= LARGEST_RATIO
-    sources, ports, monitors = (list(features(model, (kind,))) for kind in ("source", "port", "monitor"))
+    sources, monitors = (list(features(model, (kind,))) for kind in ("source", "monitor"))
+    circuits = pair(
+        [(who, edges_of(each, context)) for who, each in features(model, (kind,))] for kind in ("port", "element")
+    )
     guides = [port for port in model.ports if port.kind == "waveguide"]
     excited = [port for guide in guides for port in guide._channels if port.name in setup.waveforms]
     return [
@@ -66,7 +70,7 @@ def cautions(setup: Discretization) -> list[str]:
         *(static_parts(features(model, ("source",)), context) if SOURCES in setup.excitations else ()),
         *frequencies_outside_band(monitors, setup.band),
         *monitors_in_cpml(monitors, grid, model.boundaries),
-        *floating_ports(((who, edges_of(port, context)) for who, port in ports), context),
+        *floating_circuits(*circuits, context),
         *lines_drawn_on((port for port in model.ports if port.kind == "microstrip"), context),
         *open_far_field_surfaces(setup),
         *idle_sources(((who, edges_of(source, context)) for who, source in sources), context),
@@ -74,7 +78,7 @@ def cautions(setup: Discretization) -> list[str]:
         *cut_sources(monitors, sources, context),
         *bare_wires(bodies, grid),
         *thin_conductors(bodies, setup.band),
-        *thin_rods(bodies, grid, setup.metal == "conformal"),
+        *thin_rods(bodies, grid, setup.coefficients.metal, setup.metal == "conformal"),
         *thin_slanted_walls(bodies, grid, setup.coefficients.metal),
         *guide_cautions(guides, [(port, port_waveform(model, port)) for port in excited], context),
     ]

@@ -9,8 +9,8 @@ from nearfield.discretization.refusals import features
 from nearfield.entry.wording import quantity
 from nearfield.grid.moves import Moved
 from nearfield.media.surface_media import is_metal
-from nearfield.metal.conformal import cell_near
 from nearfield.metal.moves import moved_metal
+from nearfield.metal.patches import cell_near
 from nearfield.monitors.moves import moved_monitors
 from nearfield.monitors.radiation import FarField
 from nearfield.ports.moves import moved_entries

@@ -16,7 +16,7 @@ from nearfield.grid.boundaries import CPML
 from nearfield.grid.yee import AXES, SIDES, YeeGrid
 from nearfield.media.materials import Medium
 from nearfield.media.surface_media import Conductor, ResistiveSheet
-from nearfield.metal.conformal import cell_near
+from nearfield.metal.patches import cell_near
 from nearfield.plan.sizes import phase_error_per_wavelength
 
 if TYPE_CHECKING:

@@ -92,7 +92,7 @@ def shut_behind(port: WaveguidePort, context: Context) -> Iterator[str]:
 
 
 def same_way(one: WaveguidePort, other: WaveguidePort) -> Iterator[str]:
-    """Two ports in one guide that launch waves in the same direction."""
+    """Two ports in one guide that launch waves in the same direction, or away from each other."""
     across = [a for a in range(3) if a != one._along]
     openings = [tuple((port.lower[a], port.upper[a]) for a in across) for port in (one, other)]
     first, last = sorted((one, other), key=lambda port: port._sign * port.lower[one._along])
@@ -103,4 +103,11 @@ def same_way(one: WaveguidePort, other: WaveguidePort) -> Iterator[str]:
             f"ports {first.name!r} and {last.name!r} lie in one guide and both launch towards {one.direction}, so the "
             f"waves of {first.name!r} come to {last.name!r} from behind, as if they entered there; `direction` is into "
             f"the structure, so give {last.name!r} {turned!r} if it is the output"
+        )
+    low, high = sorted((one, other), key=lambda port: port.lower[one._along])
+    if one._along == other._along and openings[0] == openings[1] and low._sign < 0 < high._sign:
+        yield (
+            f"ports {low.name!r} and {high.name!r} lie in one guide and launch away from each other, {low.direction} "
+            f"and {high.direction}, so nothing between them sees their waves; `direction` is into the structure, so "
+            "exchange the two if it lies between the ports"
         )

@@ -10,6 +10,7 @@ from nearfield.entry.wording import quantity
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.media.surface_media import Conductor, is_metal
 from nearfield.metal.conformal import too_slight
+from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.patches import next_axes, pair
 from nearfield.metal.skin import THICK
 from nearfield.metal.skin_fit import WIDEST
@@ -66,9 +67,11 @@ def thin_conductors(bodies: Sequence[FilledShape], band: tuple[float, float]) ->
         )
 
 
-def thin_rods(bodies: Sequence[FilledShape], grid: YeeGrid, conformal: bool) -> Iterator[str]:
-    """Round metal with a radius below a cell: conformal metal does not follow it, and slanting rods are bare edges."""
+def thin_rods(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal, conformal: bool) -> Iterator[str]:
+    """Round metal with a radius below a cell that does not act as a rod: conformal metal does not follow it, and
+    slanting rods are bare edges."""
     thin = [body for body in bodies if is_metal(body.medium) and too_slight(body.shape, grid)]
+    thin = [body for body in thin if not metal.rod_of(body.shape)]
     thin = [body for body in thin if conformal or not any(body.shape._constant_along(a) for a in range(3))]
     for body in thin[:1]:
         assert isinstance(body.shape, Cylinder | Sphere)

@@ -19,7 +19,8 @@ from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid
 from nearfield.media.surface_media import ResistiveSheet, is_metal
 from nearfield.metal.metal import kind_of, outline
 from nearfield.metal.open_parts import OpenParts
-from nearfield.metal.patches import margin_of, shortest_cells
+from nearfield.metal.patches import cell_near, margin_of, shortest_cells
+from nearfield.metal.rods import rods
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,13 +83,6 @@ def too_slight(shape: Solid, grid: YeeGrid) -> bool:
     return isinstance(shape, Cylinder | Sphere) and shape.radius < max(cells)
 
 
-def cell_near(grid: YeeGrid, axis: int, low: float, high: float) -> float:
-    """The largest cell (m) between two coordinates."""
-    line = grid.lines[axis]
-    first, last = np.clip(np.searchsorted(line, (low, high)), 1, line.size - 1)
-    return float(grid.primary(axis)[first - 1 : last].max())
-
-
 def off_lines(body: FilledShape, grid: YeeGrid, boundaries: Boundaries) -> bool:
     """Whether a body is metal, flat or solid, in the grid and off its lines: on whole cells it acts elsewhere.
 
@@ -101,7 +95,9 @@ def off_lines(body: FilledShape, grid: YeeGrid, boundaries: Boundaries) -> bool:
 
 def cutting(bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries) -> list[FilledShape]:
     """Bodies off the grid lines that can cut cells: metal that is followed, and what is later drawn into it."""
-    drawn = [body for body in bodies if not isinstance(body.medium, ResistiveSheet)]
+    thin = rods(bodies, grid, boundaries)
+    kept = [body for number, body in enumerate(bodies) if number not in thin]
+    drawn = [body for body in kept if not isinstance(body.medium, ResistiveSheet)]
     outlines = [outline(body.shape, kind_of(body.medium), grid) for body in drawn]
     found: list[FilledShape] = []
     metal: list[Body] = []

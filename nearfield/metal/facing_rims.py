@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nearfield.metal.conformal import cell_near
 from nearfield.metal.outlines import FlatMetal, outward, sides_of
+from nearfield.metal.patches import cell_near
 
 WIDEST = 1.5  # cells; in wider gaps each rim has a field of its own
 ALONG = 1e-9  # part of a side's length by which it may leave an axis

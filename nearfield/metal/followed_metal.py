@@ -157,15 +157,18 @@ class FollowedMetal:
     def holds(self, places: Places, present: list[int]) -> np.ndarray:
         """Whether points lie in metal, its surface included: in the last body that holds them.
 
-        Between openings that touch there is no surface, unless metal lies beside the point.
+        Between openings that touch, and where an opening ends at a face of the metal, there is no surface, unless metal
+        lies beside the point.
         """
-        inside = np.zeros(places[0].shape, dtype=bool)
-        touching = np.zeros(inside.shape, dtype=np.int8)
+        inside, opened = np.zeros(places[0].shape, dtype=bool), np.zeros(places[0].shape, dtype=bool)
+        touching = np.zeros(inside.shape, dtype=np.int16)
         for number in present:
             distance, own = self.distances[number](*places), self._metal[number]
             inside = inside | (distance <= self.margin) if own else inside & (distance >= -self.margin)
-            touching += not own and np.abs(distance) <= self.margin
-        between = inside & (touching > 1)
+            at_surface = np.abs(distance) <= self.margin
+            touching += at_surface
+            opened |= at_surface & (not own)
+        between = inside & opened & (touching > 1)
         if between.any():
             inside[between] = self._next_to([place[between] for place in places], present)
         return inside

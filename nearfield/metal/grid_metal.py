@@ -20,6 +20,7 @@ from nearfield.metal.metal import Body, Owned, body_of, kind_of
 from nearfield.metal.narrow_strips import NarrowStrip, narrow_strips, samples_about
 from nearfield.metal.patches import DriveFactors, Patch, at_samples, pair
 from nearfield.metal.rim_factors import RimFactors, apart_from
+from nearfield.metal.rods import Rod, rods
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.sheet_rims import SheetRims, plane_of
 from nearfield.metal.skin import SkinSurface, skin_surfaces
@@ -28,15 +29,16 @@ from nearfield.metal.solid_corners import SolidCorners
 from nearfield.metal.thin_rims import beads_of
 from nearfield.metal.wire_edges import chain_of
 from nearfield.metal.wire_ends import Edges, WireEnd, ends_of, free_ends, without_ends
+from nearfield.metal.wire_lattice import ON_LINE
 
 
 class GridMetal:
     """Conductors among bodies, and conducting walls; `conformal`: metal may cut cells; `light`: see `OpenParts`.
 
-    `followed`: numbers of the bodies that cut cells; `beads`, `strips`: what stands for thin metal across no axis and
-    for flat strips narrower than a cell, by number; `chains`: wires with a radius or an end between lines, strips among
-    them; `slanting`: those along no axis; `openings`: by axis, none where nothing can be cut; `gaps`: edges of
-    circuits, where wires do not end.
+    `followed`: numbers of the bodies that cut cells; `beads`, `strips`, `rods`: what stands for thin metal across no
+    axis, for flat strips narrower than a cell and for thin rods, by number; `chains`: wires with a radius or an end
+    between lines, strips and rods among them; `slanting`: those along no axis; `openings`: by axis, none where nothing
+    can be cut; `gaps`: edges of circuits, where wires do not end.
     """
 
     def __init__(
@@ -51,7 +53,9 @@ class GridMetal:
         self.grid, self._boundaries, self._light = grid, boundaries, light
         self.beads = beads_of(bodies, grid, boundaries, gaps) if conformal else {}
         self.strips = strips = narrow_strips(bodies, grid, boundaries, gaps) if conformal else {}
+        self.rods = rods(bodies, grid, boundaries) if conformal else {}
         parts = {number: beads.parts for number, beads in self.beads.items()}
+        parts |= {number: rod.wires for number, rod in self.rods.items()}
         parts |= {number: (strip.wire,) for number, strip in strips.items()}
         solid = [
             (number, replace(body, shape=part))
@@ -65,12 +69,24 @@ class GridMetal:
             for (own, medium), (number, _) in zip(drawn, solid)
         ]
         owned, ends = self._ended(drawn, gaps)
+        charges = {id(wire): at for rod in self.rods.values() for wire, at in zip(rod.wires, rod.charges)}
+        charges |= {id(strip.wire): strip.charge for strip in strips.values()}
         self.chains = [
-            chain_of(body.shape, body.name, found.edges, own)
-            if number not in strips
-            else chain_of(body.shape, body.name, strips[number].free, own, strips[number].charge)
+            chain_of(
+                body.shape,
+                body.name,
+                strips[number].free if number in strips else found.edges,
+                own,
+                charges.get(id(body.shape), ON_LINE),
+            )
             for (number, body), (found, _), own in zip(solid, owned, ends)
             if isinstance(body.shape, Wire) and not body.shape._slants and (body.shape.radius or own)
+        ]
+        owned = [
+            (replace(own, edges=own.edges + self.rods[number].joints(own.edges)), medium)
+            if number in self.rods and own.shape is self.rods[number].wires[0]
+            else (own, medium)
+            for (own, medium), (number, _) in zip(owned, solid)
         ]
         self.slanting = [
             slanting_wire(body.shape, body.name, grid)
@@ -79,7 +95,7 @@ class GridMetal:
         ]
         taken = followed([body for body, _ in owned], grid) if conformal else [False] * len(owned)
         self.followed = {number for (number, _), one in zip(solid, taken) if one}
-        self._shapes: list[Solid] = [bodies[number].shape for number in sorted({*self.followed, *strips})]
+        self._shapes: list[Solid] = [bodies[number].shape for number in sorted({*self.followed, *strips, *self.rods})]
         self._rimmed: list[tuple[Solid, tuple[int, int] | None]] = []
         self._stepped: list[Owned] = []
         self._cutting: list[Owned] = []
@@ -152,6 +168,10 @@ class GridMetal:
     def strip_of(self, shape: Solid) -> NarrowStrip | None:
         """What stands for a body as a strip narrower than a cell, if it acts as one."""
         return next((strip for strip in self.strips.values() if strip.shape is shape), None)
+
+    def rod_of(self, shape: Solid) -> Rod | None:
+        """What stands for a body as a thin rod, if it acts as one."""
+        return next((rod for rod in self.rods.values() if rod.shape is shape), None)
 
     def rimmed_plane(self, shape: Solid) -> tuple[int, int] | None:
         """(normal, node) of the plane of flat metal whose rims are followed; None for all other bodies."""

@@ -36,6 +36,8 @@ def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
             yield from moved_wire(body, body.shape, grid, metal)
         elif body.medium == "pmc":
             yield from moved_magnetic(body, grid)
+        elif rod := metal.rod_of(body.shape):
+            yield from moved_ends(body, rod.wires[0], grid, metal)
         elif is_metal(body.medium) or isinstance(body.medium, ResistiveSheet):
             yield from moved_planes(body, grid, metal)
             if not isinstance(body.medium, ResistiveSheet) and not metal.follows(body.shape):
@@ -230,7 +232,6 @@ def moved_wire(body: FilledShape, wire: Wire, grid: YeeGrid, metal: GridMetal) -
     if wire._slants:
         yield from moved_path(body, wire, grid)
         return
-    free = {end for chain in metal.chains for end in chain.ends}
     for axis in range(3):
         places = {corner[axis] for corner in wire.points}
         for last, before in ((wire.points[0], wire.points[1]), (wire.points[-1], wire.points[-2])):
@@ -238,6 +239,12 @@ def moved_wire(body: FilledShape, wire: Wire, grid: YeeGrid, metal: GridMetal) -
                 places.discard(last[axis])
         for place in sorted(places):
             yield from moved_place(f"{body.label}, a part of it", grid, axis, place)
+    yield from moved_ends(body, wire, grid, metal)
+
+
+def moved_ends(body: FilledShape, wire: Wire, grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
+    """The ends of a wire or of a rod where something goes on from them; free ends act where drawn."""
+    free = {end for chain in metal.chains for end in chain.ends}
     for end in ends_of(wire, grid):
         if end not in free:
             axis = end.axis

@@ -19,10 +19,9 @@ from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import ResistiveSheet
 from nearfield.metal.conductors import Conductors
-from nearfield.metal.conformal import cell_near
 from nearfield.metal.metal import Body, body_of, kind_of
 from nearfield.metal.outlines import sides_of
-from nearfield.metal.patches import Patch, at_samples, margin_of, next_axes, pair
+from nearfield.metal.patches import Patch, at_samples, cell_near, margin_of, next_axes, pair
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.sheet_rims import NARROWEST, carved
 from nearfield.metal.thin_metal import EdgeBox

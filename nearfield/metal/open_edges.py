@@ -23,12 +23,14 @@ from nearfield.metal.narrow_strips import narrow_strips
 from nearfield.metal.outlines import FlatMetal
 from nearfield.metal.patches import margin_of, next_axes
 from nearfield.metal.rim_points import rim_points
+from nearfield.metal.rods import rods
 from nearfield.metal.sheet_rims import planes_of
 
 
 def open_edges(bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries) -> list[FilledShape]:
     """Bodies of metal with such an edge, and sheets in one plane with it, in the order of the structures."""
-    strips = {bodies[number].number for number in narrow_strips(bodies, grid, boundaries)}
+    thin = {*narrow_strips(bodies, grid, boundaries), *rods(bodies, grid, boundaries)}
+    strips = {bodies[number].number for number in thin}
     kept = [body for body in bodies if not isinstance(body.medium, ResistiveSheet)]
     drawn = [body_of(body.shape, kind_of(body.medium), grid, boundaries) for body in kept]
     if not any(body.kind == "pec" for body in drawn):

@@ -161,3 +161,10 @@ def shortest_cells(grid: YeeGrid) -> list[float]:
 def margin_of(grid: YeeGrid) -> float:
     """Distance (m) below which a point counts as lying on a surface."""
     return SAMPLE_TOLERANCE * min(shortest_cells(grid))
+
+
+def cell_near(grid: YeeGrid, axis: int, low: float, high: float) -> float:
+    """The largest cell (m) between two coordinates."""
+    line = grid.lines[axis]
+    first, last = np.clip(np.searchsorted(line, (low, high)), 1, line.size - 1)
+    return float(grid.primary(axis)[first - 1 : last].max())

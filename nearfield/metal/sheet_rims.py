@@ -15,11 +15,10 @@ import numpy as np
 from nearfield.bodies.shapes import Rectangular, Wire
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
-from nearfield.metal.conformal import cell_near
 from nearfield.metal.facing_rims import facing
 from nearfield.metal.half_lattice import half_lattice
 from nearfield.metal.outlines import FlatMetal, sides_of
-from nearfield.metal.patches import next_axes, pair
+from nearfield.metal.patches import cell_near, next_axes, pair
 from nearfield.metal.rim_factors import nearest
 from nearfield.metal.rim_plane import RimPlane
 from nearfield.metal.sample_numbers import SampleNumbers

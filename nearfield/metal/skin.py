@@ -26,10 +26,10 @@ from nearfield.machine.schedule import kept_by_thread
 from nearfield.media.poles import PoleResidue
 from nearfield.media.surface_media import Conductor
 from nearfield.metal.conductors import Conductors
-from nearfield.metal.conformal import cell_near, open_parts
+from nearfield.metal.conformal import open_parts
 from nearfield.metal.metal import Body, Owned
 from nearfield.metal.open_parts import OpenParts
-from nearfield.metal.patches import Patch, next_axes, pair, spread
+from nearfield.metal.patches import Patch, cell_near, next_axes, pair, spread
 from nearfield.metal.skin_fit import impedance_terms
 
 GOOD = 10  # least conduction current of a good conductor over its displacement current

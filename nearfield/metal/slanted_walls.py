@@ -11,10 +11,9 @@ from nearfield.entry.wording import quantity
 from nearfield.grid.moves import Moved
 from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import is_metal
-from nearfield.metal.conformal import cell_near
 from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.outlines import sides_of
-from nearfield.metal.patches import next_axes
+from nearfield.metal.patches import cell_near, next_axes
 from nearfield.metal.rim_points import UPRIGHT
 from nearfield.metal.thickness import mean_thickness
 from nearfield.metal.thin_rims import Beads
@@ -85,7 +84,7 @@ def moved_walls(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
 def moved_slanting_rims(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
     """Rims along no axis of flat metal, whose field the time step bounds."""
     for number, body in enumerate(bodies):
-        if number in metal.followed or not metal.follows(body.shape):
+        if number in metal.followed or number in metal.rods or not metal.follows(body.shape):
             continue
         lower, upper = body.shape.bounds()
         normal = int(np.argmin(np.subtract(upper, lower)))

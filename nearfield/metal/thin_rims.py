@@ -19,9 +19,8 @@ from nearfield.entry.triples import triple
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import ResistiveSheet, is_metal
-from nearfield.metal.conformal import cell_near
 from nearfield.metal.midlines import beaded, divided, midline
-from nearfield.metal.patches import next_axes
+from nearfield.metal.patches import cell_near, next_axes
 from nearfield.metal.thickness import mean_thickness
 from nearfield.metal.wire_ends import Edges
 

@@ -115,8 +115,10 @@ def _go_on(samples: SampleNumbers, found: dict, gaps: Iterable[Edges], others: M
 
 
 def _may_go_on(samples: SampleNumbers, line: np.ndarray, owner: Entry) -> bool:
-    """Whether a gap may have the radius of what it touches: of wires, and of strips where that is small enough."""
+    """Whether a gap may have the radius of what it touches: of wires, of strips and rods where that is small enough."""
     (component, *_), (place, *_) = samples.place(line[:1])
+    if not owner[3].alone:
+        return False
     if owner[3].along in (-1, component):
         return True
     node = pair(int(place[a]) for a in next_axes(int(component)))
@@ -131,11 +133,12 @@ def _factors_about(samples: SampleNumbers, number: np.ndarray, entries: list) ->
         node = pair(place[a] for a in next_axes(axis))
         kind = axis, node, radius, charge
         if kind not in known:
-            _refuse_thick(samples.grid, axis, node, radius, name)
-            known[kind] = (
-                edge_factors(samples.grid, axis, node, radius, charge),
-                _lost(samples.grid, place, radius, charge),
-            )
+            if charge.factors is None or charge.along != axis:
+                _refuse_thick(samples.grid, axis, node, radius, name)
+                found_here = edge_factors(samples.grid, axis, node, radius, charge)
+            else:
+                found_here = np.array(charge.factors)
+            known[kind] = found_here, _lost(samples.grid, place, radius, charge)
         found[row], lost[row] = known[kind]
     return found, lost
 

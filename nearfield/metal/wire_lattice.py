@@ -26,24 +26,32 @@ REACH = 24  # cells on each side; the radius is then within 5e-5 of that of the 
 DIGITS = 10  # decimals of m, so that ranks on unlike processors have equal ones
 
 
+Factors = tuple[tuple[float, float], tuple[float, float]]  # (2 axes across in cyclic order, below and above along them)
+
+
 class Charge(NamedTuple):
     """Where the charge of a wire lies: on edges along the axis `along` beside them along the axis `across`, with the
-    mean distance (m) and the mean of its square (m^2)."""
+    mean distance (m) and the mean of its square (m^2).
+
+    A line of a rod's edges has its `factors` as they are (rod_lattice.py); `alone`: the rod has no other line.
+    """
 
     along: int
-    across: int
-    mean: float
-    square: float
+    across: int = -1
+    mean: float = 0.0
+    square: float = 0.0
+    factors: Factors | None = None
+    alone: bool = True
 
 
-ON_LINE = Charge(-1, -1, 0.0, 0.0)  # of round wires
+ON_LINE = Charge(-1)  # of round wires
 
 
 def edge_factors(
     grid: YeeGrid, axis: int, node: tuple[int, int], radius: float, charge: Charge = ON_LINE
 ) -> np.ndarray:
     """m about a wire's node: (2 axes across `axis` in cyclic order, below and above along them)."""
-    sides = _cells(grid, axis, node)
+    sides = cells_about(grid, axis, node)
     if charge.along != axis:
         beside, turned = (0.0, 0.0), False
     else:
@@ -63,16 +71,16 @@ def edge_factors(
 
 def shortest_cell(grid: YeeGrid, axis: int, node: tuple[int, int]) -> float:
     """The shortest (m) of the four cells across a wire's node."""
-    return min(float(side[0]) for side in _cells(grid, axis, node))
+    return min(float(side[0]) for side in cells_about(grid, axis, node))
 
 
 def edge_radius(grid: YeeGrid, axis: int, node: tuple[int, int]) -> float:
     """Radius (m) of which bare metal edges along `axis` act."""
-    sides = (side.tobytes() for side in _cells(grid, axis, node))
+    sides = (side.tobytes() for side in cells_about(grid, axis, node))
     return float(np.exp(-2.0 * np.pi * _potentials(*sides, 0.0, (0.0, 0.0))[0]))
 
 
-def _cells(grid: YeeGrid, axis: int, node: tuple[int, int]) -> list[np.ndarray]:
+def cells_about(grid: YeeGrid, axis: int, node: tuple[int, int]) -> list[np.ndarray]:
     """Lengths (m) of the cells below and above a node along both axes across, the nearest first; those past a wall
     mirrored."""
     found = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -25,17 +26,33 @@ def idle_sources(sources: Iterable[tuple[str, Edges]], context: Context) -> Iter
             yield f"{who} lies in a conductor, where no field answers it, and has no effect; move it out"
 
 
-def floating_ports(ports: Iterable[tuple[str, Edges]], context: Context) -> Iterator[str]:
-    """Ports of which one end touches no metal, so that no current can flow on."""
-    for who, edges in ports:
-        for component, *index in edges:
-            axis = component % 3
-            for end, node in (("lower", int(index[axis].min())), ("upper", int(index[axis].max()) + 1)):
-                if not touches_metal(context, axis, node, index):
-                    yield (
-                        f"{who}: its {end} end at {AXES[axis]}={context.grid.lines[axis][node]:.6g} m touches no "
-                        "metal, so it feeds nothing there; let it span the gap between two conductors"
-                    )
+def floating_circuits(
+    ports: Sequence[tuple[str, Edges]], elements: Sequence[tuple[str, Edges]], context: Context
+) -> Iterator[str]:
+    """Ports and elements of which one end touches neither metal nor another circuit, so that no current can flow on."""
+    met = Counter(node for _, edges in (*ports, *elements) for node in _nodes_of(edges))
+    for circuits, lost in ((ports, "it feeds nothing there"), (elements, "no current comes to it there")):
+        for who, edges in circuits:
+            for part in edges:
+                component, *index = part
+                axis = component % 3
+                for end, node in (("lower", int(index[axis].min())), ("upper", int(index[axis].max()) + 1)):
+                    joined = any(met[at] > 1 and at[axis] == node for at in _nodes_of([part]))
+                    if not joined and not touches_metal(context, axis, node, index):
+                        yield (
+                            f"{who}: its {end} end at {AXES[axis]}={context.grid.lines[axis][node]:.6g} m touches no "
+                            f"metal, so {lost}; let it span the gap between two conductors"
+                        )
+
+
+def _nodes_of(edges: Edges) -> set[tuple[int, ...]]:
+    """The nodes at the ends of edges."""
+    found: set[tuple[int, ...]] = set()
+    for component, *index in edges:
+        start = np.stack(np.broadcast_arrays(*index), axis=-1).reshape(-1, 3)
+        both = np.concatenate((start, start + np.eye(3, dtype=start.dtype)[component % 3]))
+        found |= set(map(tuple, both.tolist()))
+    return found
 
 
 def lines_drawn_on(ports: Iterable[MicrostripPort], context: Context) -> Iterator[str]:

@@ -50,7 +50,8 @@ def cut_off(runs: dict[str, dict[str, Any]], decay: float | None, left: dict[str
         energy = f"{power_decibels(facts['energy_ratio']):.0f} dB of its peak energy left"
         if wanted:
             energy += f" (wanted {power_decibels(wanted):.0f} dB)"
-        text = f'excitation "{name}" was cut off after {facts["steps"]} steps with {energy}'
+        ended = "decayed and ended" if facts["ended"] == "decayed" else "was cut off"
+        text = f'excitation "{name}" {ended} after {facts["steps"]} steps with {energy}'
         text += f"{_ringing_text(ringing)}: spectra may ripple" if ringing else ": spectra may ripple"
         remedy = "give a smaller `decay`" if facts["ended"] == "decayed" else "give more `steps`"
         found.append(f"{text}; {remedy}{', or a larger `decay`' if wanted else ''}")

@@ -16,8 +16,8 @@ from scipy.optimize import brentq
 
 SAFE = 1.25  # factor on the difference to the extrapolated value where the order was observed
 UNSAFE = 3.0  # factor where it was not: two grids, or values that do not follow one power
-ORDERS = 0.5, 2.5  # observed orders that are believed: edges of metal give 1, smooth fields 2
-SECOND = 2.0  # order that values which seem to converge faster are taken to have
+ORDERS = 0.5, 2.1  # observed orders that are believed: edges of metal give 1, smooth fields 2
+SECOND = 2.0  # order that values which seem to converge faster, by chance, are taken to have
 SLOWEST = 1.0  # order that two grids are taken to converge with; slower is larger in the uncertainty
 
 
@@ -50,15 +50,17 @@ def extrapolated(sizes: Sequence[float], values: Sequence[float]) -> Extrapolati
         limit = _limit(size, value, SLOWEST)
         return Extrapolation(limit, max(abs(limit - float(value[-1])), float(np.ptp(value))), None)
     order = observed_order(size, value)
-    if not ORDERS[0] <= order <= 10:
+    if not order >= ORDERS[0]:
         return Extrapolation(float(value[-1]), UNSAFE * float(np.ptp(value)), None)
-    limit = _limit(size, value, order if order <= ORDERS[1] else SECOND)
-    last = abs(float(value[-1] - value[-2])) if order > ORDERS[1] else 0.0
-    return Extrapolation(limit, SAFE * max(abs(limit - float(value[-1])), last), order)
+    if order > ORDERS[1]:  # the two finest agree by chance, so that they say nothing
+        limit = _limit(size[::2], value[::2], SECOND)
+        return Extrapolation(limit, UNSAFE * abs(limit - float(value[-1])), order)
+    limit = _limit(size, value, order)
+    return Extrapolation(limit, SAFE * abs(limit - float(value[-1])), order)
 
 
 def _limit(size: np.ndarray, value: np.ndarray, order: float) -> float:
-    """The value at size 0 on the power law through the two finest."""
+    """The value at size 0 on the power law through the last two."""
     return float(value[-1] + (value[-1] - value[-2]) / ((size[-2] / size[-1]) ** order - 1))
 
 

@@ -172,5 +172,5 @@ MAKERS = (
     (rf"S{PORTS}(?P<scale> dB)?{AT}", _wave),
     (rf"Z{PORTS} (?P<part>real|imag){AT}", _impedance),
     (rf"(?P<name>.+) resonance{BAND}", _resonance),
-    (rf"(?P<name>.+) (?P<what>directivity|(?:realized )?gain|radiated power|power){AT}?", _monitor),
+    (rf"(?P<name>.+?) (?P<what>directivity|(?:realized )?gain|radiated power|power){AT}?", _monitor),
 )
