@@ -147,6 +147,35 @@ def test_a_port_between_conductors_is_not_called_floating():
     assert warnings(structures=arms, ports=[port], sources=[]) == ""
 
 
+def test_a_hole_that_cuts_nothing_out_of_a_sheet_is_named():
+    sheet = nf.Structure(nf.Sheet((10e-3, 10e-3, 15e-3), (20e-3, 20e-3, 15e-3)), nf.PEC)
+    for reach, said in ((0.4e-3, True), (1.6e-3, False)):
+        hole = nf.Structure(nf.Box((13e-3, 13e-3, 15e-3 - reach), (17e-3, 17e-3, 15e-3 + reach)), nf.Medium())
+        assert ("cuts nothing out" in warnings(structures=[sheet, hole])) == said
+    board = nf.Structure(nf.Box((10e-3, 10e-3, 15e-3), (20e-3, 20e-3, 15.4e-3)), nf.Medium(2.0))  # lies on it
+    assert "cuts nothing out" not in warnings(structures=[sheet, board])
+
+
+def test_elements_off_the_metal_and_columns_beside_it_are_named():
+    strip = nf.Structure(nf.Sheet((10e-3, 14e-3, 15e-3), (20e-3, 16e-3, 15e-3)), nf.PEC)
+    ground = nf.Structure(nf.Sheet((8e-3, 8e-3, 14e-3), (22e-3, 22e-3, 14e-3)), nf.PEC)
+
+    def said(*elements, **changes):
+        return warnings(structures=[strip, ground], elements=elements, **changes)
+
+    right = nf.LumpedElement((12e-3, 15e-3, 14e-3), (12e-3, 15e-3, 15e-3), "z", resistance=50)
+    beside = nf.LumpedElement((12e-3, 18e-3, 14e-3), (12e-3, 18e-3, 15e-3), "z", resistance=50)
+    assert "no current comes to it" not in said(right)
+    assert "elements[0]: its upper end" in said(beside) and "no current comes to it" in said(beside)
+    # two in a row meet each other where no metal is
+    halves = [((12e-3, 15e-3, 15e-3), (12e-3, 15e-3, 16e-3)), ((12e-3, 15e-3, 16e-3), (12e-3, 15e-3, 17e-3))]
+    lid = nf.Structure(nf.Sheet((10e-3, 14e-3, 17e-3), (20e-3, 16e-3, 17e-3)), nf.PEC)
+    pair = [nf.LumpedElement(*ends, "z", resistance=50) for ends in halves]
+    assert "touches no metal" not in warnings(structures=[strip, ground, lid], elements=pair)
+    wide = nf.LumpedPort("p", (12e-3, 12e-3, 14e-3), (12e-3, 18e-3, 15e-3), "z", waveform=PULSE)
+    assert "57 % of its columns touch no metal at its upper end" in said(ports=[wide], sources=[])
+
+
 def test_a_measured_rate_serves_the_next_prediction(tmp_path, monkeypatch):
     monkeypatch.setenv("NEARFIELD_CACHE", str(tmp_path))
     assert "assumption" in known_rate("single", 2, 1e7).source

@@ -361,6 +361,19 @@ def test_metal_takes_no_part_in_the_means_of_media():
     assert 1 / found == pytest.approx(0.5 / free + 0.5 / filled, rel=1e-12)
 
 
+@pytest.mark.parametrize("place", [3.0, 3.3])
+def test_a_hole_that_ends_at_the_faces_of_the_metal_leaves_no_film(place):
+    """A window drawn as a later body with the wall's own faces: as open as four bodies about it."""
+    grid = cube(8, 8.0)
+    wall = metal(nf.Box((0, 0, place), (8, 8, place + 2)))
+    flush = coefficients(grid, [wall, metal(nf.Box((2, 2, place), (6, 6, place + 2)), nf.Medium())])
+    further = coefficients(grid, [wall, metal(nf.Box((2, 2, place - 1), (6, 6, place + 3)), nf.Medium())])
+    for component in range(6):
+        for own, other in zip(flush.dense(component), further.dense(component)):
+            np.testing.assert_allclose(own, other, atol=1e-12)
+    assert flush.dense(0)[1][3, 4, 3] > 0
+
+
 def test_a_time_step_beyond_the_cut_cells_limit_is_refused():
     limit = small_model()._setup().time_step_limit
     assert limit == pytest.approx(0.5**0.5 * MM / 3**0.5 / VACUUM_SPEED)

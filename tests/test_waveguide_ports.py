@@ -363,6 +363,9 @@ def test_ports_that_look_the_same_way_along_one_guide_are_warned_of():
     one, other = model.ports
     turned = model.model_copy(update={"ports": (one, other.model_copy(update={"direction": "+z"}))})
     assert any("give 'out' '-z'" in text for text in turned.check().warnings)
+    away = [one.model_copy(update={"direction": "-z"}), other.model_copy(update={"direction": "+z"})]
+    assert any("away from each other" in text for text in model.model_copy(update={"ports": away}).check().warnings)
+    assert not any("one guide" in text for text in model.check().warnings)
 
 
 def test_what_an_open_guide_takes_back_is_no_part_of_what_it_radiates():

@@ -102,7 +102,7 @@ class Discretization:
         self.metal_choice = metal_choice(simulation, self.grid)
         self.time_step_limit = longest_step(simulation, self.grid, bool(self.metal_choice.cutting))
         self.site = Site(self.grid)
-        refuse_on_grid(simulation, self.site, self.metal_choice, self.time_step_limit, self.band_edge)
+        refuse_on_grid(simulation, self.site, self.metal_choice, self.time_step_limit, (self.band[0], self.band_edge))
         self.time_step = simulation.time_step or simulation.courant * self.time_step_limit
         self.steps, self.decay = choose_steps(simulation, self.grid, self.time_step)
 

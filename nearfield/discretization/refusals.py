@@ -79,8 +79,8 @@ def refuse_entries(model: Model) -> None:
         )
 
 
-def refuse_on_grid(model: Model, site: Site, metal: MetalChoice, limit: float, frequency: float) -> None:
-    """Refuse what needs the grid but no coefficients; `limit` (s) of the time step, highest `frequency` (Hz)."""
+def refuse_on_grid(model: Model, site: Site, metal: MetalChoice, limit: float, band: tuple[float, float]) -> None:
+    """Refuse what needs the grid but no coefficients; `limit` (s) of the time step, excited `band` (Hz)."""
     for name, medium in media_in_use(model).items():
         refuse_active(name, medium)
     grid = site.grid
@@ -92,7 +92,7 @@ def refuse_on_grid(model: Model, site: Site, metal: MetalChoice, limit: float, f
     refuse_outside(model, grid)
     refuse_in_cpml(model, site)
     refuse_overlaps(model, site)
-    refuse_coarse_grid(model, grid, frequency)
+    refuse_coarse_grid(model, grid, *band)
 
 
 def refuse_far(model: Model, grid: YeeGrid) -> None:
@@ -146,9 +146,9 @@ def refuse_time_step(model: Model, grid: YeeGrid, metal: MetalChoice, limit: flo
     )
 
 
-def refuse_coarse_grid(model: Model, grid: YeeGrid, frequency: float) -> None:
-    """Refuse fewer than three cells per wavelength at a frequency (Hz)."""
-    cells = cells_in_media(model, grid, lambda medium: medium.wave_index_at(frequency)) if frequency > 0 else {}
+def refuse_coarse_grid(model: Model, grid: YeeGrid, low: float, frequency: float) -> None:
+    """Refuse fewer than three cells per wavelength at the upper end of a band (Hz)."""
+    cells = cells_in_media(model, grid, lambda medium: medium.wave_index_at(frequency, low)) if frequency > 0 else {}
     for name, (cell, index) in cells.items():
         wavelength = VACUUM_SPEED / (frequency * index)
         if wavelength / cell < FEWEST_CELLS_PER_WAVELENGTH:

@@ -159,8 +159,8 @@ def largest_cell_between(grid: YeeGrid, lower: tuple[float, ...], upper: tuple[f
 
 def resolved_media(setup: Discretization) -> tuple[MediumCheck, ...]:
     """Resolution in every medium."""
-    frequency, found = setup.band_edge, []
-    media = cells_in_media(setup.simulation, setup.grid, lambda medium: medium.index_at(frequency))
+    frequency, low, found = setup.band_edge, setup.band[0], []
+    media = cells_in_media(setup.simulation, setup.grid, lambda medium: medium.index_at(frequency, low))
     for name, (cell, index) in media.items():
         speed = VACUUM_SPEED / index
         per_wavelength = speed / (frequency * cell) if frequency > 0 else math.inf

@@ -207,29 +207,29 @@ class Medium(Schema):
             return permeability, magnetic_conductivity / VACUUM_PERMEABILITY, self.magnetic_poles
         return permittivity, conductivity / VACUUM_PERMITTIVITY, self.poles
 
-    def index_at(self, frequency: float) -> float:
+    def index_at(self, frequency: float, low: float = 0.0) -> float:
         """Factor by which a wave is shorter than in vacuum, or decays faster, at a frequency (Hz): abs(n).
 
-        Of a medium without poles, its index without losses. With poles, the largest f abs(n) of the band below, over
-        the frequency: a resonance below it can have the shorter waves.
+        Of a medium without poles, its index without losses. With poles, the largest f abs(n) of the band from `low`
+        (Hz) on, over the frequency: a resonance below it can have the shorter waves.
         """
         if self.anisotropic:
-            return max(wave.index_at(frequency) for wave in self._waves())
+            return max(wave.index_at(frequency, low) for wave in self._waves())
         if not self.dispersive or not frequency > 0.0:
             return self.index
-        band = np.linspace(0.0, frequency, LOOKED_AT + 1)[1:]
+        band = np.linspace(min(low, frequency), frequency, LOOKED_AT + 1)[1:]
         square = self.relative_permittivity(band) * self.relative_permeability(band)
         return float(np.max(np.sqrt(np.abs(square)) * band) / frequency)
 
-    def wave_index_at(self, frequency: float) -> float:
+    def wave_index_at(self, frequency: float, low: float = 0.0) -> float:
         """`index_at` where a wave goes further than it is long, 2 pi times; 1 in a medium that keeps waves out."""
         if self.anisotropic:
-            return max(wave.wave_index_at(frequency) for wave in self._waves())
+            return max(wave.wave_index_at(frequency, low) for wave in self._waves())
         if not self.dispersive or not frequency > 0.0:
             return self.index
         square = self.relative_permittivity(frequency) * self.relative_permeability(frequency)
         index = np.sqrt(complex(square))
-        return self.index_at(frequency) if abs(index.imag) < abs(index.real) else 1.0
+        return self.index_at(frequency, low) if abs(index.imag) < abs(index.real) else 1.0
 
     def wavelength(self, frequency: float) -> float:
         """Wavelength (m) at a frequency (Hz), by `index_at`."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from nearfield.bodies.geometry import FilledShape
 from nearfield.bodies.shapes import Cylinder, Sheet, Sphere, Wire
 from nearfield.entry.wording import quantity
@@ -11,7 +13,7 @@ from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.media.surface_media import Conductor, is_metal
 from nearfield.metal.conformal import too_slight
 from nearfield.metal.grid_metal import GridMetal
-from nearfield.metal.patches import next_axes, pair
+from nearfield.metal.patches import margin_of, next_axes, pair
 from nearfield.metal.skin import THICK
 from nearfield.metal.skin_fit import WIDEST
 from nearfield.metal.wire_lattice import edge_radius
@@ -46,6 +48,34 @@ def bare_wires(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[str]:
         yield (
             f"{body.label}{and_others(bare)}: a wire without `radius` acts with that of metal edges, which the cells "
             f"set: {quantity(edge_radius(grid, axis, node), 'm')} here; give the radius that it has"
+        )
+
+
+def uncut_sheets(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[str]:
+    """Bodies of other media drawn through flat metal so closely that they cut nothing out of it."""
+    margin, found = margin_of(grid), []
+    ends = np.array([body.shape.bounds() for body in bodies]).reshape(-1, 2, 3)
+    for number, body in enumerate(bodies):
+        low, high = ends[number]
+        flat = [axis for axis in range(3) if high[axis] - low[axis] <= margin]
+        if body.medium != "pec" or len(flat) != 1:
+            continue
+        axis, across = flat[0], list(next_axes(flat[0]))
+        later = (ends[number + 1 :, 0] < high - margin) & (ends[number + 1 :, 1] > low + margin)
+        through = (ends[number + 1 :, 0, axis] < low[axis] - margin) & (
+            ends[number + 1 :, 1, axis] > high[axis] + margin
+        )
+        node = grid.nearest_node(axis, low[axis])
+        for other in np.flatnonzero(later[:, across].all(axis=1) & through).tolist():
+            hole = bodies[number + 1 + other]
+            first, last = (grid.nearest_node(axis, end) for end in ends[number + 1 + other, :, axis])
+            if not is_metal(hole.medium) and not first < node < last and hole.shape._constant_along(axis):
+                found.append((hole.label, body.label, AXES[axis]))
+    for hole_label, label, axis_name in found[:1]:
+        yield (
+            f"{hole_label}{and_others(found)} is drawn through {label}, but ends along {axis_name} less than half a "
+            "cell from it, so it cuts nothing out; let it reach a cell beyond on both sides, or cut the sheet by a "
+            "Difference, whose rims act where they are drawn"
         )
 
 

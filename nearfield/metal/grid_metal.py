@@ -16,9 +16,10 @@ from nearfield.media.surface_media import ResistiveSheet
 from nearfield.metal.cell_bound import apart, bounded_by_cell
 from nearfield.metal.conductors import Conductors
 from nearfield.metal.conformal import followed, open_parts
+from nearfield.metal.contacts import joining_edges
 from nearfield.metal.metal import Body, Owned, body_of, kind_of
 from nearfield.metal.narrow_strips import NarrowStrip, narrow_strips, samples_about
-from nearfield.metal.patches import DriveFactors, Patch, at_samples, pair
+from nearfield.metal.patches import DriveFactors, Patch, at_samples, margin_of, pair
 from nearfield.metal.rim_factors import RimFactors, apart_from
 from nearfield.metal.rods import Rod, rods
 from nearfield.metal.sample_numbers import SampleNumbers
@@ -68,6 +69,9 @@ class GridMetal:
             (replace(own, edges=own.edges + strips[number].joints) if number in strips else own, medium)
             for (own, medium), (number, _) in zip(drawn, solid)
         ]
+        if conformal:
+            joining = joining_edges([body for body, _ in drawn], grid)
+            drawn = [(replace(own, edges=own.edges + more), to) for (own, to), more in zip(drawn, joining)]
         owned, ends = self._ended(drawn, gaps)
         charges = {id(wire): at for rod in self.rods.values() for wire, at in zip(rod.wires, rod.charges)}
         charges |= {id(strip.wire): strip.charge for strip in strips.values()}
@@ -164,6 +168,12 @@ class GridMetal:
     def follows(self, shape: Solid) -> bool:
         """Whether a body's faces act where they are drawn."""
         return any(shape is own for own in self._shapes)
+
+    def follows_at(self, place: Sequence[float]) -> bool:
+        """Whether a point (m) lies in metal that is followed through cells, or on its surface."""
+        x, y, z = (np.array([at]) for at in place)
+        margin = margin_of(self.grid)
+        return any(body.kind == "pec" and bool(body.shape.contains(x, y, z, margin)[0]) for body, _ in self._cutting)
 
     def strip_of(self, shape: Solid) -> NarrowStrip | None:
         """What stands for a body as a strip narrower than a cell, if it acts as one."""

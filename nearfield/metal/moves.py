@@ -60,8 +60,28 @@ def moved_planes(body: FilledShape, grid: YeeGrid, metal: GridMetal) -> Iterator
             if any(a == b for a, b in zip(lower, upper)) and is_metal(body.medium):
                 yield from narrow_strip(body, grid, axis)
                 continue
-            effect = "it counts as a sheet without thickness"
-            yield from moved_place(f"{body.label}, thinner than a cell", grid, axis, 0.5 * (low + high), effect)
+            yield from without_thickness(body, grid, axis, node)
+
+
+def without_thickness(body: FilledShape, grid: YeeGrid, axis: int, node: int) -> Iterator[Moved]:
+    """A body whose two faces across an axis fall on one line: that of a sheet, wherever in the body it lies."""
+    (lower, upper), line = body.shape.bounds(), grid.lines[axis]
+    low, high, at, cell = (
+        lower[axis],
+        upper[axis],
+        float(line[node]),
+        float(grid.primary(axis)[min(node, line.size - 2)]),
+    )
+    off = max(at - low, high - at)
+    if line[0] <= 0.5 * (low + high) <= line[-1] and off > SAMPLE_TOLERANCE * cell:
+        yield {
+            "what": f"{body.label}, thinner than a cell",
+            "from": 0.5 * (low + high),
+            "to": at,
+            "effect": f"it counts as a sheet without thickness at {AXES[axis]}={quantity(at, 'm')}, up to "
+            f"{quantity(off, 'm')}, {off / cell:.2g} of a cell, from its faces",
+            "cells": off / cell,
+        }
 
 
 def moved_magnetic(body: FilledShape, grid: YeeGrid) -> Iterator[Moved]:
@@ -243,12 +263,14 @@ def moved_wire(body: FilledShape, wire: Wire, grid: YeeGrid, metal: GridMetal) -
 
 
 def moved_ends(body: FilledShape, wire: Wire, grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
-    """The ends of a wire or of a rod where something goes on from them; free ends act where drawn."""
+    """The ends of a wire or of a rod where something goes on from them; free ends, and those at a face of metal that is
+    followed, act where drawn."""
     free = {end for chain in metal.chains for end in chain.ends}
     for end in ends_of(wire, grid):
-        if end not in free:
-            axis = end.axis
-            low, high = sorted((end.node[axis], end.node[axis] + end.way))
-            length = float(grid.lines[axis][high] - grid.lines[axis][low])
-            place = float(grid.lines[axis][end.node[axis]]) + end.way * end.part * length
-            yield from moved_place(f"{body.label}, an end of it", grid, axis, place, "it meets what it touches there")
+        axis = end.axis
+        low, high = sorted((end.node[axis], end.node[axis] + end.way))
+        length = float(grid.lines[axis][high] - grid.lines[axis][low])
+        place = float(grid.lines[axis][end.node[axis]]) + end.way * end.part * length
+        point = min((wire.points[0], wire.points[-1]), key=lambda at: abs(at[axis] - place))
+        if end not in free and not metal.follows_at(point):
+            yield from moved_place(f"{body.label}, an end of it", grid, axis, place, "it meets what lies there")

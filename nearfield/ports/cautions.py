@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nearfield.lowering.context import Context
     from nearfield.ports.ports import MicrostripPort
 
+MOST_OFF = 0.7  # part of a circuit's columns that must touch metal; edges of strips lie between columns
 BEHIND = 3  # cells behind a microstrip port's sheet in which its strip must have ended
 
 Edges = Sequence[tuple[int, np.ndarray, np.ndarray, np.ndarray]]  # component, i, j, k
@@ -38,10 +39,17 @@ def floating_circuits(
                 axis = component % 3
                 for end, node in (("lower", int(index[axis].min())), ("upper", int(index[axis].max()) + 1)):
                     joined = any(met[at] > 1 and at[axis] == node for at in _nodes_of([part]))
-                    if not joined and not touches_metal(context, axis, node, index):
+                    touching = 1.0 if joined else touching_metal(context, axis, node, index)
+                    where = f"{end} end at {AXES[axis]}={context.grid.lines[axis][node]:.6g} m"
+                    if touching == 0.0:
                         yield (
-                            f"{who}: its {end} end at {AXES[axis]}={context.grid.lines[axis][node]:.6g} m touches no "
-                            f"metal, so {lost}; let it span the gap between two conductors"
+                            f"{who}: its {where} touches no metal, so {lost}; let it span the gap between two "
+                            "conductors"
+                        )
+                    elif touching < MOST_OFF:
+                        yield (
+                            f"{who}: {100 * (1 - touching):.0f} % of its columns touch no metal at its {where}, but "
+                            "the current is shared among all; let it be no wider than the conductors that it joins"
                         )
 
 
@@ -75,15 +83,17 @@ def lines_drawn_on(ports: Iterable[MicrostripPort], context: Context) -> Iterato
             )
 
 
-def touches_metal(context: Context, axis: int, node: int, index: Sequence[np.ndarray]) -> bool:
-    """Whether any edge that meets the nodes of a port's end is metal or lies on a PEC wall."""
-    columns = [np.unique(index[a]) if a != axis else np.array([node]) for a in range(3)]
+def touching_metal(context: Context, axis: int, node: int, index: Sequence[np.ndarray]) -> float:
+    """The part of the columns of a circuit at whose end an edge is metal or lies on a PEC wall."""
+    columns = np.stack(
+        np.broadcast_arrays(*(part if a != axis else np.array(node) for a, part in enumerate(index))), -1
+    )
+    columns = np.unique(columns.reshape(-1, 3), axis=0)
+    touched = np.zeros(len(columns), dtype=bool)
     for other in range(3):
-        reach = list(columns)
-        reach[other] = np.unique(np.concatenate((columns[other] - 1, columns[other])))
-        shape = context.grid.component_shape(other)
-        reach = [values[(values >= 0) & (values < shape[a])] for a, values in enumerate(reach)]
-        i, j, k = (part.ravel() for part in np.meshgrid(*reach, indexing="ij"))
-        if i.size and np.asarray(context.coefficients.is_metal(other, i, j, k)).any():
-            return True
-    return False
+        for before in (0, 1):
+            at = columns - before * np.eye(3, dtype=columns.dtype)[other]
+            there = ((at >= 0) & (at < context.grid.component_shape(other))).all(axis=1)
+            if there.any():
+                touched[there] |= np.asarray(context.coefficients.is_metal(other, *at[there].T))
+    return float(touched.mean())

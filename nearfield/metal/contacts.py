@@ -1,0 +1,91 @@
+"""Edges that keep thin metal joined to the solid metal it stands on, where that ends between lines of the grid.
+
+A sheet, strip, rod or wire that ends at a face of solid metal takes edges from the nearest node on. Where the face is
+followed through its cell that node may lie outside: the edge from there into the solid is metal too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import numpy as np
+
+from nearfield.bodies.shapes import Wire
+from nearfield.entry.triples import triple
+from nearfield.grid.yee import YeeGrid
+from nearfield.metal.metal import Body
+from nearfield.metal.patches import margin_of
+from nearfield.metal.sample_numbers import UNIT
+from nearfield.metal.thin_metal import EdgeBox
+
+Ends = tuple[np.ndarray, np.ndarray, tuple[int, int]]  # drawn places (n, 3) (m), nodes (n, 3), axis and way out
+
+
+def joining_edges(bodies: Sequence[Body], grid: YeeGrid) -> list[tuple[EdgeBox, ...]]:
+    """For each body, edges from its ends into the solid metal that they touch."""
+    solid = [body for body in bodies if body.kind == "pec" and body.solid]
+    margin, cell = margin_of(grid), max(float(grid.primary(a).max()) for a in range(3))
+    return [
+        tuple(_joining(body, _beside(body, solid, cell), grid, margin)) if body.kind == "pec" and body.edges else ()
+        for body in bodies
+    ]
+
+
+def _beside(body: Body, solid: Sequence[Body], reach: float) -> list[Body]:
+    """The solid metal whose box comes near that of a body."""
+    return [
+        other
+        for other in solid
+        if other is not body
+        and all(
+            low <= upper + reach and high >= lower - reach
+            for low, high, lower, upper in zip(other.lower, other.upper, body.lower, body.upper)
+        )
+    ]
+
+
+def _joining(body: Body, solid: Sequence[Body], grid: YeeGrid, margin: float) -> Iterator[EdgeBox]:
+    for places, nodes, (axis, way) in _ends(body, grid) if solid else ():
+        at = np.stack([grid.lines[a][nodes[:, a]] for a in range(3)], axis=1)
+        beyond = nodes + way * UNIT[axis]
+        inside = (beyond[:, axis] >= 0) & (beyond[:, axis] <= grid.cells[axis])
+        further = np.stack([grid.lines[a][np.clip(beyond[:, a], 0, grid.cells[a])] for a in range(3)], axis=1)
+        for other in solid:
+            touched, held, reached = (_holds(other, each, margin) for each in (places, at, further))
+            for node in nodes[inside & touched & ~held & reached]:
+                first = triple(int(n) - (way < 0) * (a == axis) for a, n in enumerate(node))
+                yield EdgeBox(axis, first, triple(n + 1 for n in first))
+
+
+def _holds(body: Body, places: np.ndarray, margin: float) -> np.ndarray:
+    """Whether points lie in a body or on its surface."""
+    x, y, z = places.T
+    return np.asarray(body.shape.contains(x, y, z, margin), dtype=bool)
+
+
+def _ends(body: Body, grid: YeeGrid) -> Iterator[Ends]:
+    """The ends of wires, along any axis, and the rims of flat rectangular metal."""
+    if isinstance(body.shape, Wire):
+        for point in (body.shape.points[0], body.shape.points[-1]):
+            node = np.array([[grid.nearest_node(a, place) for a, place in enumerate(point)]])
+            for axis, way in product(range(3), (-1, 1)):
+                yield np.array([point]), node, (axis, way)
+        return
+    spans = [pair for pair in body.nodes if pair]
+    if len(spans) < 3:
+        return
+    for axis, way in product(range(3), (-1, 1)):
+        if spans[axis][0] != spans[axis][1]:
+            yield _rim(body, spans, grid, axis, way)
+
+
+def _rim(body: Body, spans: Sequence[tuple[int, int]], grid: YeeGrid, axis: int, way: int) -> Ends:
+    """The nodes of a rim across an axis, and where they are drawn."""
+    low, high = np.array(body.lower), np.array(body.upper)
+    ranges = [np.arange(first, last + 1) for first, last in spans]
+    ranges[axis] = np.array([spans[axis][int(way > 0)]])
+    nodes = np.stack([part.ravel() for part in np.meshgrid(*ranges, indexing="ij")], axis=1)
+    places = np.clip(np.stack([grid.lines[a][nodes[:, a]] for a in range(3)], axis=1), low, high)
+    places[:, axis] = (high if way > 0 else low)[axis]
+    return places, nodes, (axis, way)

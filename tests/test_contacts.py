@@ -1,0 +1,58 @@
+"""Thin metal that ends at a face of solid metal between lines of the grid stays joined to it."""
+
+import numpy as np
+import pytest
+from cases import slow_after
+
+import nearfield as nf
+
+MM = 1e-3
+KINDS = {
+    "wire": lambda z: nf.Wire([(8 * MM, 8 * MM, z), (8 * MM, 8 * MM, z + 12 * MM)], 0.1 * MM),
+    "sheet": lambda z: nf.Sheet((8 * MM, 7 * MM, z), (8 * MM, 9 * MM, z + 12 * MM)),
+    "rod": lambda z: nf.Cylinder((8 * MM, 8 * MM, z), (8 * MM, 8 * MM, z + 12 * MM), 0.4 * MM),
+    "slanting wire": lambda z: nf.Wire([(8 * MM, 8 * MM, z), (11 * MM, 8 * MM, z + 11.6 * MM)], 0.1 * MM),
+    "narrow strip": lambda z: nf.Sheet((8 * MM, 7.7 * MM, z), (8 * MM, 8.3 * MM, z + 12 * MM)),
+    "bare wire": lambda z: nf.Wire([(8 * MM, 8 * MM, z), (8 * MM, 8 * MM, z + 12 * MM)]),
+    "thin bar": lambda z: nf.Box((7.7 * MM, 7.7 * MM, z), (8.3 * MM, 8.3 * MM, z + 12 * MM)),
+}
+
+
+def model(kind, face, high=24):
+    """A quarter wave of metal 12 mm long on a block with its top at some height (mm), in a box of metal walls."""
+    drive = (8 * MM, 6.5 * MM, 9 * MM)
+    return nf.Simulation(
+        grid=nf.Grid.uniform(MM, (16, 16, high)),
+        boundaries=nf.Boundaries(all=nf.PEC),
+        structures=[
+            nf.Structure(nf.Box((0, 0, 0), (16 * MM, 16 * MM, face * MM)), nf.PEC),
+            nf.Structure(KINDS[kind](face * MM), nf.PEC),
+        ],
+        sources=[nf.PointCurrent(drive, "z", nf.ModulatedGaussian(8e9, 10e9))],
+        monitors=[nf.Probe("p", drive, "Ez")],
+        duration=3e-9,
+    )
+
+
+def rings(kind, face):
+    modes = nf.resonances(model(kind, face).run(threads=1), (4e9, 11e9), probe="p")
+    return float(modes.frequency[int(np.argmax(np.abs(modes.amplitude.values)))])
+
+
+@pytest.mark.parametrize("kind", slow_after(4, list(KINDS)))
+def test_what_stands_on_a_face_between_lines_rings_as_on_a_line(kind):
+    on_line = rings(kind, 4.0)
+    for face in (
+        4.5,
+        4.75,
+    ):  # the room above the block, 20 mm, shrinks with it: up to 1.3 %; without contact 50 % higher
+        assert rings(kind, face) == pytest.approx(on_line, rel=0.015)
+
+
+def test_ends_at_followed_metal_are_not_listed_as_moved():
+    assert not model("wire", 4.75).check().moved
+    short = nf.Structure(nf.Wire([(8 * MM, 8 * MM, 5.4 * MM), (8 * MM, 8 * MM, 12 * MM)], 0.1 * MM), nf.PEC)
+    lid = nf.Structure(nf.Sheet((4 * MM, 4 * MM, 5 * MM), (12 * MM, 12 * MM, 5 * MM)), nf.PEC)
+    base = model("wire", 4.75)
+    near = base.model_copy(update={"structures": (base.structures[0], lid, short)})
+    assert any("meets what lies there" in entry["effect"] for entry in near.check().moved)
