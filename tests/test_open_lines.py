@@ -236,6 +236,29 @@ def test_the_odd_mode_of_a_pair_has_the_differential_impedance_and_the_even_mode
     assert found == pytest.approx([376.73031 / (2 * (one - mutual)), 2 * 376.73031 / (one + mutual)], rel=2e-3)
 
 
+@pytest.mark.parametrize("off", [0.0, 0.15])
+def test_a_pair_in_one_medium_has_its_modes_wherever_it_lies_in_the_cells(off):
+    """Waves of one speed: any mixture of both is one, and rounding chose it (impedances 8 % off); Cohn (1955)."""
+    cell, wide, apart, height = 0.2 * MM, 0.9 * MM, 0.4 * MM, 1.2 * MM
+    strips = [
+        nf.Structure(nf.Sheet((low + off * cell, -1, height / 2), (low + wide + off * cell, 1, height / 2)), nf.PEC)
+        for low in (-apart / 2 - wide, apart / 2)
+    ]
+    port = ((-5 * MM, 14 * cell, 0.0), (5 * MM, 14 * cell, height))
+    model = nf.Simulation(
+        grid=nf.Grid.uniform(cell, (80, 50, 6), (-8 * MM, 0.0, 0.0)),
+        background=nf.Medium(2.9),
+        structures=strips,
+        boundaries=nf.Boundaries(nf.CPML(10), z=nf.PEC),
+        ports=[nf.WaveguidePort("in", *port, "+y", ("1", "2"), "open")],
+        waveform=nf.Gaussian(6e9),
+    )
+    found = np.sort(model.guide_modes([1e9]).characteristic_impedance.values[:, 0].real)
+    one, both = (np.tanh(np.pi * size / 2 / height) for size in (wide, wide + apart))
+    even, odd = (30 * np.pi / 2.9**0.5 * ellipk(1 - k**2) / ellipk(k**2) for k in (one * both, one / both))
+    assert found == pytest.approx([even / 2, 2 * odd], rel=0.01)
+
+
 def capacitances(section):
     """Of two strips, over eps0, from the static problem on the same grid."""
     from scipy.sparse import diags

@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from nearfield.entry.errors import ModelError
-from nearfield.guides.counted import along_first, clusters, leading, pointed
+from nearfield.guides.counted import along_first, clusters, conductors, leading, pointed
 from nearfield.guides.modes import differences, flat_edges, on_edges
 from nearfield.guides.section import Section
 
@@ -29,6 +29,7 @@ LIKENESS = 0.8  # least overlap between the profiles of a mode at two frequencie
 CONVERGED = 1e-12
 ROUNDED = 1e-8  # below this a change that no longer halves is rounding
 MOST_ITERATIONS = 12
+DISTINCT = 1e-6  # relative: squares of charges over power that tell waves of one wave number apart
 EXACT = 1e-14  # T e - beta^2 e over what its largest terms can be: rounding
 REAL = 1e-7  # largest imaginary part over k^2 of the square of a wave number that is real
 
@@ -148,15 +149,38 @@ def spanned(vectors: np.ndarray) -> np.ndarray:
 
 
 def turned_apart(equations: Equations, k2: float, fields: np.ndarray) -> np.ndarray:
-    """Modes of one wave number without common power, that with most E along the first axis leading."""
+    """Modes of one wave number without common power, that with most E along the first axis leading.
+
+    Of waves on conductors in one medium any mixture is one: taken are those whose charges are eigenvectors of the
+    matrix of capacitances, the even and the odd one of a pair wherever it lies in its cells.
+    """
     if fields.shape[1] == 1:
         return fields
     area = equations.area[:, None]
-    power = fields.T @ (area * np.stack([equations.drive(k2, e) for e in fields.T], axis=1))
+    driven = area * np.stack([equations.drive(k2, e) for e in fields.T], axis=1)
+    power = fields.T @ driven
     along = along_first(equations.section)[equations.live, None]
     if np.ptp(np.sign(np.linalg.eigvalsh(power + power.T))):  # some of TE and some of TM kind below their cut-off
         return fields
-    return fields @ leading(fields.T @ (area * along * fields), 0.5 * (power + power.T))
+    power = 0.5 * (power + power.T)
+    charges = _charges(equations, driven)
+    squares = np.linalg.eigvals(np.linalg.solve(power, charges.T @ charges)).real
+    if np.diff(np.sort(squares)).min() > DISTINCT * np.abs(squares).max():
+        turn = leading(charges.T @ charges, power)
+        along_first_axis = np.sum(area * along * (fields @ turn) ** 2, axis=0) / np.diag(turn.T @ power @ turn)
+        return fields @ turn[:, np.argsort(-along_first_axis, kind="stable")]
+    return fields @ leading(fields.T @ (area * along * fields), power)
+
+
+def _charges(equations: Equations, driven: np.ndarray) -> np.ndarray:
+    """Charges, in one medium, of the conductors that do not reach the section's border, (conductors, fields), of
+    fluxes through the edges' areas."""
+    label, count = conductors(equations.section)
+    at = label.reshape(equations.section.live_n.shape)
+    border = np.unique(np.concatenate((at[0], at[-1], at[:, 0], at[:, -1])))
+    flows = differences(equations.section, te=False)[0][equations.live].T @ driven
+    inner = [flows[label == n].sum(axis=0) for n in range(count) if n not in border]
+    return np.stack(inner or [np.zeros(driven.shape[1])])
 
 
 def pointing(equations: Equations, e: np.ndarray) -> np.ndarray:
