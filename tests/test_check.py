@@ -147,6 +147,31 @@ def test_a_port_between_conductors_is_not_called_floating():
     assert warnings(structures=arms, ports=[port], sources=[]) == ""
 
 
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"background": nf.Medium(4.9, poles=[nf.Debye(75, 9.231)])}, "given in ps"),
+        ({"background": nf.Medium(1.0, poles=[nf.Drude(28.7)])}, "given in GHz or THz"),
+        ({"background": nf.Medium(2.2, loss_tangent=0.02, loss_frequency=5)}, "`loss_frequency` was given in GHz"),
+        ({"background": nf.Medium(2.2, conductivity=1.7e-8)}, "resistivity in ohm m"),
+        ({"structures": [nf.Structure(nf.Box((0, 0, 0), (0.03, 0.03, 4e-3)), nf.Conductor(58.0))]}, "given in MS/m"),
+        (
+            {"elements": [nf.LumpedElement((15e-3, 15e-3, 14e-3), (15e-3, 15e-3, 15e-3), "z", capacitance=1.0)]},
+            "given in pF",
+        ),
+        (
+            {"elements": [nf.LumpedElement((15e-3, 15e-3, 14e-3), (15e-3, 15e-3, 15e-3), "z", inductance=2.0)]},
+            "given in nH",
+        ),
+        ({"time_step": 1.9e-15}, "below the stable limit"),
+    ],
+)
+def test_constants_in_another_unit_are_named(changes, words):
+    assert words in warnings(**changes)
+    right = {"background": nf.Medium(2.2, loss_tangent=0.02, loss_frequency="5 GHz")}
+    assert not any(each in warnings(**right) for each in ("was it given", "resistivity"))
+
+
 def test_a_hole_that_cuts_nothing_out_of_a_sheet_is_named():
     sheet = nf.Structure(nf.Sheet((10e-3, 10e-3, 15e-3), (20e-3, 20e-3, 15e-3)), nf.PEC)
     for reach, said in ((0.4e-3, True), (1.6e-3, False)):

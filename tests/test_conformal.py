@@ -392,11 +392,3 @@ def test_a_rod_is_followed_by_the_cells_across_it_however_long_those_along_it_ar
     long, short = faces(2), faces(12)
     np.testing.assert_allclose(long, short, rtol=1e-9)
     assert long.max() > 2 * long.min()
-
-
-def test_a_rod_at_a_wall_too_slight_to_be_followed_is_warned_of():
-    rod = nf.Structure(nf.Cylinder((1e-3, 0, 6e-3), (1e-3, 12e-3, 6e-3), 0.6e-3), nf.PEC, "post")
-    model = nf.Simulation(nf.Grid.uniform(1e-3, (12, 12, 12)), [rod], nf.Boundaries(nf.PEC), steps=1, metal="conformal")
-    assert any("'post'" in text and "does not follow it" in text for text in model.check().warnings)
-    whole = model.model_copy(update={"metal": "staircase"})
-    assert not any("post" in text for text in whole.check().warnings)

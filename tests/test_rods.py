@@ -194,3 +194,11 @@ def test_no_face_counts_with_more_than_the_least_of_its_live_edges(seed):
     assert rods(bodies, grid, nf.Boundaries(nf.PEC))
     step = 0.99 * grid.maximum_time_step()
     assert_stable(grid, Coefficients(grid, bodies, nf.Medium(), nf.Boundaries(nf.PEC), step, (), "conformal", ()))
+
+
+def test_a_rod_at_a_wall_too_slight_to_be_followed_is_warned_of():
+    rod = nf.Structure(nf.Cylinder((1e-3, 0, 6e-3), (1e-3, 12e-3, 6e-3), 0.6e-3), nf.PEC, "post")
+    model = nf.Simulation(nf.Grid.uniform(1e-3, (12, 12, 12)), [rod], nf.Boundaries(nf.PEC), steps=1, metal="conformal")
+    assert any("'post'" in text and "does not follow it" in text for text in model.check().warnings)
+    whole = model.model_copy(update={"metal": "staircase"})
+    assert not any("post" in text for text in whole.check().warnings)

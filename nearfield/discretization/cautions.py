@@ -22,6 +22,7 @@ from nearfield.discretization.resolution import (
     resolved_media,
     steep_grading,
 )
+from nearfield.discretization.unit_slips import slipped_units
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.wording import quantity
 from nearfield.grid.grid import AutoGrid
@@ -55,6 +56,7 @@ def cautions(setup: Discretization) -> list[str]:
         *coarse_media(resolved_media(setup)),
         *fine_media(resolved_media(setup), setup.band_edge),
         *long_pulse(setup),
+        *slipped_units(setup),
         *(() if fitted else steep_grading(grid)),
         *lost_bodies(bodies, grid),
         *covered_bodies(bodies, grid),

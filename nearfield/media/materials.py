@@ -217,7 +217,8 @@ class Medium(Schema):
             return max(wave.index_at(frequency, low) for wave in self._waves())
         if not self.dispersive or not frequency > 0.0:
             return self.index
-        band = np.linspace(min(low, frequency), frequency, LOOKED_AT + 1)[1:]
+        band = np.linspace(0.0, frequency, LOOKED_AT + 1)[1:]
+        band = band[band >= min(low, frequency)]
         square = self.relative_permittivity(band) * self.relative_permeability(band)
         return float(np.max(np.sqrt(np.abs(square)) * band) / frequency)
 
