@@ -9,6 +9,7 @@ from nearfield.discretization.refusals import features
 from nearfield.entry.wording import quantity
 from nearfield.grid.moves import Moved
 from nearfield.media.surface_media import is_metal
+from nearfield.metal.close_edges import close_edges
 from nearfield.metal.moves import moved_metal
 from nearfield.metal.patches import cell_near
 from nearfield.monitors.moves import moved_monitors
@@ -25,6 +26,7 @@ def moves(setup: Discretization) -> list[Moved]:
     metal = list(moved_metal(model._bodies, grid, setup.coefficients.metal))
     return [
         *metal,
+        *close_edges(model._bodies, grid, model.boundaries, setup.coefficients.metal),
         *stepped(setup, [one["what"] for one in metal]),
         *moved_entries(features(model, ("port", "element", "source")), grid),
         *moved_monitors(features(model, ("monitor",)), grid),

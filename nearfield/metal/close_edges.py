@@ -1,0 +1,99 @@
+"""What `check` says of metal whose opposite edges share cells, so that the fields at its ends and corners do too.
+
+Each effect is the largest of half-wave resonators at places all over a cell, beside the same on cells of a third
+(tests/test_close_edges.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from nearfield.bodies.geometry import FilledShape
+from nearfield.bodies.shapes import Box, Rectangular
+from nearfield.grid.boundaries import Boundaries
+from nearfield.grid.moves import Moved
+from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE, YeeGrid
+from nearfield.media.surface_media import is_metal
+from nearfield.metal.conformal import off_lines
+from nearfield.metal.grid_metal import GridMetal
+from nearfield.metal.patches import cell_near
+
+SLOT = 1.5  # cells; both corners at the end of a narrower slot share cells
+STRIP = 1.0, 1.5  # widths in cells of strips whose two rims share cells, and are not one wire (narrow_strips.py)
+PLATE = 2.0  # thickness in cells below which both corners of a solid's rim share links
+OFF = 0.4  # cells by which ends and rims of such metal act off their places, at most
+PAST = 0.1  # cells past the end of a strip at which metal that goes on is looked for
+
+
+def close_edges(
+    bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries, metal: GridMetal
+) -> Iterator[Moved]:
+    """Strips little wider than a cell with a free end, and plates off the lines that are less than two cells thick."""
+    drawn = [body for body in bodies if is_metal(body.medium) and isinstance(body.shape, Rectangular)]
+    for body in drawn:
+        if metal.rod_of(body.shape) or metal.strip_of(body.shape) or not metal.follows(body.shape):
+            continue
+        size = np.subtract(*body.shape.bounds()[::-1])
+        cells = size / [cell_near(grid, a, low, high) for a, (low, high) in enumerate(zip(*body.shape.bounds()))]
+        thin, wide, along = sorted(range(3), key=lambda a: cells[a])
+        flat = cells[thin] < SAMPLE_TOLERANCE and STRIP[0] < cells[wide] < STRIP[1]
+        if flat and all(_free(body, drawn, grid, axis) for axis in (wide, along)):
+            yield _entry(body, wide, size, cells, "its free ends act up to 0.4 of a cell from where they are")
+        elif isinstance(body.shape, Box) and 1.0 - SAMPLE_TOLERANCE < cells[thin] < PLATE < cells[wide]:
+            if off_lines(body, grid, boundaries) and all(_free(body, drawn, grid, axis) for axis in (wide, along)):
+                effect = (
+                    "the edges on both its sides share cells at its corners, and its rims act up to 0.4 of a cell off"
+                )
+                yield _entry(body, thin, size, cells, effect)
+    yield from _slots(drawn, grid)
+
+
+def _slots(drawn: Sequence[FilledShape], grid: YeeGrid) -> Iterator[Moved]:
+    """The first slot narrower than 1.5 cells between flat metal of one plane that metal closes at an end."""
+    ends = np.array([body.shape.bounds() for body in drawn]).reshape(-1, 2, 3)
+    flat = ends[:, 1] - ends[:, 0] <= SAMPLE_TOLERANCE * min(float(grid.primary(a).min()) for a in range(3))
+    for number in np.flatnonzero(flat.sum(axis=1) == 1).tolist():
+        normal, (low, high) = int(np.argmax(flat[number])), ends[number]
+        beside = flat[:, normal] & (ends[:, 0, normal] == low[normal])
+        for axis, along in ((a, 3 - normal - a) for a in range(3) if a != normal):
+            gap, cell = ends[:, 0, axis] - high[axis], cell_near(grid, axis, high[axis], high[axis])
+            first, last = np.maximum(ends[:, 0, along], low[along]), np.minimum(ends[:, 1, along], high[along])
+            for other in np.flatnonzero(beside & (gap > 0.0) & (gap < SLOT * cell) & (last - first > gap)).tolist():
+                at = np.repeat(0.5 * (low + high)[None], 3, axis=0)
+                at[:, axis] = high[axis] + 0.5 * gap[other]
+                past = PAST * cell_near(grid, along, first[other], last[other])
+                at[:, along] = first[other] - past, 0.5 * (first[other] + last[other]), last[other] + past
+                held = [any(bool(body.shape.contains(*place)) for body in drawn) for place in at.tolist()]
+                if not held[1] and (held[0] or held[2]):
+                    effect = "its ends act up to 0.4 of a cell from where they are"
+                    cells = np.full(3, gap[other] / cell)
+                    yield _entry(
+                        drawn[number], axis, gap[other] * np.ones(3), cells, effect, f" and {drawn[other].label}"
+                    )
+                    return
+
+
+def _entry(body: FilledShape, axis: int, size: np.ndarray, cells: np.ndarray, effect: str, other: str = "") -> Moved:
+    return {
+        "what": f"{f'slot between {body.label}{other}' if other else body.label}, {cells[axis]:.2g} cells along "
+        f"{AXES[axis]}",
+        "from": 0.0,
+        "to": OFF * float(size[axis] / cells[axis]),
+        "effect": f"{effect}; take cells of half the size there",
+        "cells": OFF,
+    }
+
+
+def _free(body: FilledShape, drawn: Sequence[FilledShape], grid: YeeGrid, along: int) -> bool:
+    """Whether no metal, nor the end of the grid, lies past one of both ends of a body along an axis."""
+    lower, upper = (np.array(end) for end in body.shape.bounds())
+    for way, place in ((-1, lower[along]), (1, upper[along])):
+        at = 0.5 * (lower + upper)
+        at[along] = place + way * PAST * cell_near(grid, along, place, place)
+        x, y, z = at.tolist()
+        inside = grid.lines[along][0] < at[along] < grid.lines[along][-1]
+        if inside and not any(bool(other.shape.contains(x, y, z)) for other in drawn if other is not body):
+            return True
+    return False
