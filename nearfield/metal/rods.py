@@ -83,7 +83,7 @@ def rods(bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries) -
         for number, body in enumerate(bodies)
         if body.medium == "pec" and (one := _candidate(body.shape, grid, boundaries)) is not None
     }
-    ends = [np.array(body.shape.bounds()) for body in bodies] if found else []
+    ends = np.array([body.shape.bounds() for body in bodies] if found else []).reshape(-1, 2, 3)
     kept = {number: one for number, one in found.items() if _alone(number, one, bodies, ends, grid)}
     return {number: _rod(one, grid) for number, one in kept.items()}
 
@@ -147,20 +147,18 @@ def _alone(
     number: int,
     one: _Candidate,
     bodies: Sequence[FilledShape],
-    ends: Sequence[np.ndarray],
+    ends: np.ndarray,
     grid: YeeGrid,
 ) -> bool:
     """Whether nothing runs along a rod beside it, cuts it, or makes it too short."""
     margin, axis, across = margin_of(grid), one.axis, list(next_axes(one.axis))
     lower, upper = (np.array(end) for end in one.shape.bounds())
     met = [lower[axis] <= grid.lines[axis][0] + margin, upper[axis] >= grid.lines[axis][-1] - margin]
-    for other, body in enumerate(bodies):
-        low, high = ends[other]
-        if other == number or (low[across] > one.upper[across]).any() or (high[across] < one.lower[across]).any():
-            continue
-        along = min(high[axis], upper[axis]) - max(low[axis], lower[axis])
-        if along < -margin:
-            continue
+    alongs = np.minimum(ends[:, 1, axis], upper[axis]) - np.maximum(ends[:, 0, axis], lower[axis])
+    near = (alongs >= -margin) & (np.arange(len(bodies)) != number)
+    near &= ((ends[:, 0] <= one.upper) & (ends[:, 1] >= one.lower))[:, across].all(axis=1)
+    for other in np.flatnonzero(near).tolist():
+        body, (low, high), along = bodies[other], ends[other], alongs[other]
         if body.medium != "pec":  # it takes what is drawn before it
             if other > number and along > margin and (low < upper - margin).all() and (high > lower + margin).all():
                 return False
