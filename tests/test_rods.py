@@ -157,6 +157,16 @@ def test_rods_beside_other_metal_stay_as_they_were(beside):
     assert 0 not in found([upright(9.0, 9.0, 0.5), beside])
 
 
+def test_good_conductors_hold_and_touch_rods_as_metal_does():
+    grid, copper = nf.Grid.uniform(MM, (20, 20, 20)).resolve(), nf.Conductor(5.8e7)
+    post = metal(upright(9.0, 9.0, 0.7, 4, 16))
+    lids = [nf.Box((0, 0, low * MM), (20 * MM, 20 * MM, high * MM)) for low, high in ((0, 4), (16, 20))]
+    wall = nf.Box((10 * MM, 0, 0), (12 * MM, 20 * MM, 20 * MM))
+    between = filled_shapes([post, *(nf.Structure(lid, copper) for lid in lids)])
+    assert rods(between, grid, nf.Boundaries(nf.PEC))
+    assert not rods(filled_shapes([post, nf.Structure(wall, copper)]), grid, nf.Boundaries(nf.PEC))
+
+
 def test_rods_at_walls_with_free_ends_or_cut_by_media_stay_as_they_were():
     assert 0 in found([upright(9.0, 9.0, 0.7)])
     assert 0 in found(

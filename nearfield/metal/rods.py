@@ -17,6 +17,7 @@ from nearfield.bodies.shapes import Box, Cylinder, Polygon, Solid, Wire
 from nearfield.entry.triples import triple
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
+from nearfield.media.surface_media import is_metal
 from nearfield.metal.cross_sections import section_of
 from nearfield.metal.patches import cell_near, margin_of, next_axes, pair
 from nearfield.metal.rod_lattice import RodNodes, rod_nodes
@@ -159,7 +160,7 @@ def _alone(
     near &= ((ends[:, 0] <= one.upper) & (ends[:, 1] >= one.lower))[:, across].all(axis=1)
     for other in np.flatnonzero(near).tolist():
         body, (low, high), along = bodies[other], ends[other], alongs[other]
-        if body.medium != "pec":  # it takes what is drawn before it
+        if not is_metal(body.medium):  # it takes what is drawn before it
             if other > number and along > margin and (low < upper - margin).all() and (high > lower + margin).all():
                 return False
             continue
