@@ -16,10 +16,9 @@ from nearfield.coefficients.coefficients import Coefficients
 from nearfield.metal.cross_sections import section_of
 from nearfield.metal.rod_lattice import WAYS, rod_nodes
 from nearfield.metal.rods import rods
-from validation.round_post import post
+from validation import round_post
 
 MM = 1e-3
-WIDTH = 22.86 * MM
 
 
 def metal(shape):
@@ -97,27 +96,6 @@ def lattice(grid, kept):
     return matrix.tocsr()
 
 
-def through(middle, along, diameter, cells=20, **options):
-    """abs(S11) and abs(S21) at 10 GHz of a round post (in cells of a twentieth of the guide) in a guide along z."""
-    cell, part = WIDTH / cells, WIDTH / 20
-    port = [14 * part, 36 * part]
-    ends = [(middle * part, height * part, along * part) for height in (-1, 3)]
-    sim = nf.Simulation(
-        grid=nf.Grid.uniform(cell, (cells, cells // 10, cells * 5 // 2)),
-        boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(10), z_high=nf.CPML(10)),
-        structures=[metal(nf.Cylinder(*ends, diameter * part / 2))],
-        ports=[
-            nf.WaveguidePort("in", (0, 0, port[0]), (WIDTH, 2 * part, port[0]), "+z", "TE10"),
-            nf.WaveguidePort("out", (0, 0, port[1]), (WIDTH, 2 * part, port[1]), "-z", "TE10"),
-        ],
-        excitations=["in"],
-        waveform=nf.ModulatedGaussian(10e9, 3e9),
-        decay=1e-6,
-        **options,
-    )
-    return sim, np.abs(sim.run(threads=1).sparameters_at([10e9]).sel(source="in").values).ravel()
-
-
 # Steps of whole cells are off by 0.1 to 0.2. What is left is of second order in k h = 0.24: 0.2 of its square.
 POSTS = [(10.3, 25.2, 1.0), (10.5, 25.5, 1.4), (7.1, 25.4, 1.0), (10.0, 25.0, 1.9), (6.7, 25.25, 2.5)]
 
@@ -125,17 +103,15 @@ POSTS = [(10.3, 25.2, 1.0), (10.5, 25.5, 1.4), (7.1, 25.4, 1.0), (10.0, 25.0, 1.
 @pytest.mark.parametrize("place", slow_after(2, POSTS))
 def test_posts_of_any_radius_anywhere_in_a_cell_act_as_they_are_drawn(place):
     middle, along, diameter = place
-    sim, scattered = through(middle, along, diameter)
-    exact = post(WIDTH, middle * WIDTH / 20, diameter * WIDTH / 40, 10e9)
-    np.testing.assert_allclose(scattered, exact, atol=0.012)
+    sim = round_post.model(middle, along, diameter)
+    assert round_post.off(sim, middle, diameter, threads=1) < 0.012
     check = sim.check()
     assert not check.moved and not any("Cylinder" in text or "radius" in text for text in check.warnings)
 
 
 @pytest.mark.slow
 def test_posts_converge_with_the_second_order_of_the_grid():
-    exact = post(WIDTH, 0.5 * WIDTH, 0.025 * WIDTH, 10e9)
-    off = [np.abs(through(10.0, 25.0, 1.0, cells)[1] - exact).max() for cells in (20, 40)]
+    off = [round_post.off(round_post.model(10.0, 25.0, 1.0, cells), 10.0, 1.0, threads=1) for cells in (20, 40)]
     assert off[0] < 0.012 and off[1] < 0.4 * off[0]
 
 

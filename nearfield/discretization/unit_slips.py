@@ -6,9 +6,11 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from nearfield.discretization.refusals import features
 from nearfield.discretization.resolution import media_in_use
 from nearfield.entry.constants import VACUUM_PERMITTIVITY
 from nearfield.entry.wording import quantity
+from nearfield.media.materials import along_axes
 from nearfield.media.surface_media import Conductor
 from nearfield.ports.elements import LumpedElement
 
@@ -36,9 +38,9 @@ def slipped_units(setup: Discretization) -> Iterator[str]:
                 f"{body.label}: a conductor of {body.medium.conductivity:.4g} S/m counts as metal far thicker than its "
                 "skin depth, and no metal conducts so little (copper 5.8e7); was it given in MS/m?"
             )
-    for number, element in enumerate(setup.simulation.elements if high > 0.0 else ()):
+    for who, element in features(setup.simulation, ("element",)) if high > 0.0 else ():
         if isinstance(element, LumpedElement):
-            yield from _of_element(element.name or f"elements[{number}]", element, 2.0 * math.pi * 0.5 * (low + high))
+            yield from _of_element(who, element, math.pi * (low + high))
     step = setup.simulation.time_step
     if step is not None and step < 0.01 * setup.time_step_limit:
         yield (
@@ -49,11 +51,11 @@ def slipped_units(setup: Discretization) -> Iterator[str]:
 
 def _of_medium(medium: Any, low: float, high: float) -> Iterator[tuple[str, str]]:
     """What is odd, and the slip behind it."""
-    given = medium.conductivity if isinstance(medium.conductivity, tuple) else (medium.conductivity,)
-    tangent = max(given) / (2.0 * math.pi * low * VACUUM_PERMITTIVITY)
+    given = max(along_axes(medium.conductivity))
+    tangent = given / (2.0 * math.pi * low * VACUUM_PERMITTIVITY)
     if 0.0 < tangent < NO_LOSS:
         guess = "is it a resistivity in ohm m, or of a loss tangent whose `loss_frequency` was given in GHz"
-        yield f"a conductivity of {max(given):.4g} S/m loses nothing", guess
+        yield f"a conductivity of {given:.4g} S/m loses nothing", guess
     for pole in (*medium.poles, *medium.magnetic_poles) if medium.valid_band is None else ():
         relaxed = getattr(pole, "relaxation_time", None)
         if relaxed is not None and high * 2.0 * math.pi * relaxed > FAR_RELAXED:

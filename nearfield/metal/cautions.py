@@ -61,14 +61,12 @@ def uncut_sheets(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[str]:
         if body.medium != "pec" or len(flat) != 1:
             continue
         axis, across = flat[0], list(next_axes(flat[0]))
-        later = (ends[number + 1 :, 0] < high - margin) & (ends[number + 1 :, 1] > low + margin)
-        through = (ends[number + 1 :, 0, axis] < low[axis] - margin) & (
-            ends[number + 1 :, 1, axis] > high[axis] + margin
-        )
+        through = ((ends[:, 0] < high - margin) & (ends[:, 1] > low + margin))[:, across].all(axis=1)
+        through &= (ends[:, 0, axis] < low[axis] - margin) & (ends[:, 1, axis] > high[axis] + margin)
         node = grid.nearest_node(axis, low[axis])
-        for other in np.flatnonzero(later[:, across].all(axis=1) & through).tolist():
-            hole = bodies[number + 1 + other]
-            first, last = (grid.nearest_node(axis, end) for end in ends[number + 1 + other, :, axis])
+        for other in np.flatnonzero(through & (np.arange(len(bodies)) > number)).tolist():
+            hole = bodies[other]
+            first, last = (grid.nearest_node(axis, end) for end in ends[other, :, axis])
             if not is_metal(hole.medium) and not first < node < last and hole.shape._constant_along(axis):
                 found.append((hole.label, body.label, AXES[axis]))
     for hole_label, label, axis_name in found[:1]:

@@ -18,6 +18,7 @@ from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE, YeeGrid
 from nearfield.media.surface_media import is_metal
 from nearfield.metal.conformal import off_lines
 from nearfield.metal.grid_metal import GridMetal
+from nearfield.metal.moves import goes_on
 from nearfield.metal.patches import cell_near
 
 SLOT = 1.5  # cells; both corners at the end of a narrower slot share cells
@@ -88,12 +89,4 @@ def _entry(body: FilledShape, axis: int, size: np.ndarray, cells: np.ndarray, ef
 
 def _free(body: FilledShape, drawn: Sequence[FilledShape], grid: YeeGrid, along: int) -> bool:
     """Whether no metal, nor the end of the grid, lies past one of both ends of a body along an axis."""
-    lower, upper = (np.array(end) for end in body.shape.bounds())
-    for way, place in ((-1, lower[along]), (1, upper[along])):
-        at = 0.5 * (lower + upper)
-        at[along] = place + way * PAST * cell_near(grid, along, place, place)
-        x, y, z = at.tolist()
-        inside = grid.lines[along][0] < at[along] < grid.lines[along][-1]
-        if inside and not any(bool(other.shape.contains(x, y, z)) for other in drawn if other is not body):
-            return True
-    return False
+    return not all(goes_on(body, drawn, grid, along, way, PAST) for way in (-1, 1))

@@ -8,6 +8,7 @@ corners (Harrington, Field Computation by Moment Methods, 1968, ch. 2).
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ class Section(NamedTuple):
     product: float = 0.0
 
 
+@lru_cache(maxsize=4096)
 def section_of(shape: Solid, axis: int) -> Section | None:
     """The cross-section of a shape that is the same all along an axis; None for shapes that are not known to be."""
     if isinstance(shape, Cylinder):

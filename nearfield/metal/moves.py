@@ -180,7 +180,7 @@ def moved_faces(body: FilledShape, bodies: Sequence[FilledShape], grid: YeeGrid)
     lower, upper = body.shape.bounds()
     for axis in _spanned(body, grid):
         thin = len(_spanned(body, grid)) < 3
-        rims = [thin and not _goes_on(body, bodies, grid, axis, way) for way in (-1, 1)]
+        rims = [thin and not goes_on(body, bodies, grid, axis, way) for way in (-1, 1)]
         yield from moved_span(body.label, grid, axis, lower[axis], upper[axis], *rims)
 
 
@@ -199,7 +199,7 @@ def whole_rims(
                 wider = 0.0
                 for end, way in ((lower[axis], -1), (upper[axis], 1)):
                     node = grid.nearest_node(axis, end)
-                    if not _goes_on(body, bodies, grid, axis, way):
+                    if not goes_on(body, bodies, grid, axis, way):
                         acts = grid.lines[axis][node] + way * cell_beyond(grid, axis, node, way) / 3
                         wider += way * (float(acts) - end)
                 yield body, AXES[axis], wider / (upper[axis] - lower[axis])
@@ -213,12 +213,14 @@ def _spanned(body: FilledShape, grid: YeeGrid) -> list[int]:
     return [a for a, (low, high) in enumerate(nodes) if body.shape._constant_along(a) and low != high]
 
 
-def _goes_on(body: FilledShape, bodies: Sequence[FilledShape], grid: YeeGrid, axis: int, way: int) -> bool:
-    """Whether other metal, or the end of the grid, lies past the middle of a flat face."""
+def goes_on(
+    body: FilledShape, bodies: Sequence[FilledShape], grid: YeeGrid, axis: int, way: int, past: float = BESIDE
+) -> bool:
+    """Whether other metal, or the end of the grid, lies `past` cells past the middle of a flat face."""
     lower, upper = body.shape.bounds()
     place, line = (lower if way < 0 else upper)[axis], grid.lines[axis]
     at = [0.5 * (low + high) for low, high in zip(lower, upper)]
-    at[axis] = place + way * BESIDE * cell_beyond(grid, axis, grid.nearest_node(axis, place), way)
+    at[axis] = place + way * past * cell_beyond(grid, axis, grid.nearest_node(axis, place), way)
     if not line[0] < at[axis] < line[-1]:
         return True
     margin = SAMPLE_TOLERANCE * float(grid.primary(axis).min())

@@ -23,7 +23,7 @@ import numpy as np
 from nearfield.grid.yee import YeeGrid
 from nearfield.metal.cross_sections import Section
 from nearfield.metal.patches import next_axes, pair
-from nearfield.metal.wire_lattice import DIGITS, REACH, Factors, cells_about
+from nearfield.metal.wire_lattice import DIGITS, REACH, Factors, cells_about, lattice_of, shortest_cell
 
 Node = tuple[int, int]
 Sides = tuple[bytes, ...]
@@ -54,13 +54,10 @@ def rod_nodes(grid: YeeGrid, axis: int, section: Section, distance: np.ndarray, 
     origin = [float(grid.lines[a][n]) for a, n in zip(across, base)]
     about = section._replace(middle=pair(at - zero for at, zero in zip(section.middle, origin)))
     start = pair(low - zero for low, zero in zip(first, base))
-    found = _best(sides, about, np.round(distance / grid_unit(sides), 6).tobytes(), distance.shape, start)
+    found = _best(
+        sides, about, np.round(distance / shortest_cell(grid, axis, base), 6).tobytes(), distance.shape, start
+    )
     return found and RodNodes(tuple(pair(n + zero for n, zero in zip(node, base)) for node in found[0]), found[1])
-
-
-def grid_unit(sides: Sides) -> float:
-    """The shortest cell (m) at a node."""
-    return min(float(np.frombuffer(side)[0]) for side in sides)
 
 
 @lru_cache(maxsize=4096)
@@ -79,27 +76,14 @@ class _Lattice:
     """The lattice about a node, which is (0, 0), out to `REACH` cells on each side, in units of its shortest cell."""
 
     def __init__(self, sides: Sides) -> None:
-        from scipy.sparse import csc_matrix, diags, kron
         from scipy.sparse.linalg import splu
 
-        self.unit = grid_unit(sides)
-        lengths = [np.frombuffer(side) / self.unit for side in sides]
-        pairs = (lengths[:2], lengths[2:])
-        self._cell = [np.concatenate((before[::-1], after)) for before, after in pairs]
-        self._line = [np.concatenate((-np.cumsum(before)[::-1], [0.0], np.cumsum(after))) for before, after in pairs]
-        self._dual = [0.5 * (np.append(cell, 0.0) + np.append(0.0, cell)) for cell in self._cell]
-        conduct, mass = [], []
-        for cell, dual in zip(self._cell, self._dual):
-            difference = diags([-1.0, 1.0], [0, 1], shape=(cell.size, cell.size + 1))
-            conduct.append(difference.T @ diags(1.0 / cell) @ difference)
-            mass.append(diags(dual))
-        laplace = csc_matrix(kron(conduct[0], mass[1]) + kron(mass[0], conduct[1]))
-        count = 2 * REACH + 1
-        inner = np.zeros((count, count), dtype=bool)
-        inner[1:-1, 1:-1] = True
-        self._rim, free = ~inner, np.flatnonzero(inner)
-        from_rim, solve = -laplace[free][:, np.flatnonzero(~inner.ravel())], splu(laplace[free][:, free]).solve
-        near = np.zeros((count, count), dtype=bool)
+        lengths = [np.frombuffer(side) for side in sides]
+        self.unit = min(float(side[0]) for side in lengths)
+        self._line, self._cell, self._dual, self._rim, laplace = lattice_of([side / self.unit for side in lengths])
+        free, rim = np.flatnonzero(~self._rim), np.flatnonzero(self._rim)
+        from_rim, solve = -laplace[free][:, rim], splu(laplace[free][:, free]).solve
+        near = np.zeros(self._rim.shape, dtype=bool)
         near[REACH - WINDOW : REACH + WINDOW + 1, REACH - WINDOW : REACH + WINDOW + 1] = True
         rows = np.flatnonzero(near.ravel()[free])
         unit = np.zeros((free.size, rows.size))

@@ -52,13 +52,10 @@ class Rod:
         for node in self.nodes:
             for across, step in zip(next_axes(axis), ((1, 0), (0, 1))):
                 if (node[0] + step[0], node[1] + step[1]) in inside:
-                    at = dict(zip((axis, *next_axes(axis)), (low, *node)))
-                    lower = triple(at[a] for a in range(3))
-                    found.append(EdgeBox(across, lower, triple(n + (a != axis) for a, n in enumerate(lower))))
-        return tuple(
-            EdgeBox(box.component, box.lower, triple(high + 1 if a == axis else n for a, n in enumerate(box.upper)))
-            for box in found
-        )
+                    first = {axis: low} | dict(zip(next_axes(axis), node))
+                    past = {a: high + 1 if a == axis else n + 1 for a, n in first.items()}
+                    found.append(EdgeBox(across, *(triple(ends[a] for a in range(3)) for ends in (first, past))))
+        return tuple(found)
 
 
 @dataclass(frozen=True)

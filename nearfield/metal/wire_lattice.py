@@ -14,13 +14,17 @@ edges to them, of the conductance g of the lattice:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from nearfield.grid.yee import YeeGrid
 from nearfield.metal.patches import next_axes
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
 
 REACH = 24  # cells on each side; the radius is then within 5e-5 of that of the endless lattice
 DIGITS = 10  # decimals of m, so that ranks on unlike processors have equal ones
@@ -90,6 +94,36 @@ def cells_about(grid: YeeGrid, axis: int, node: tuple[int, int]) -> list[np.ndar
     return found
 
 
+class LatticeAbout(NamedTuple):
+    """The lattice about a node along both axes across: lines, cells and dual cells, which nodes lie on its rim, and the
+    matrix of fluxes out of the nodes over their potentials."""
+
+    lines: list[np.ndarray]
+    cells: list[np.ndarray]
+    duals: list[np.ndarray]
+    rim: np.ndarray
+    laplace: csc_matrix
+
+
+def lattice_of(sides: Sequence[np.ndarray]) -> LatticeAbout:
+    """That of cells below and above a node along both axes, the nearest first."""
+    from scipy.sparse import csc_matrix, diags, kron
+
+    lines, cells, duals, conduct, mass = [], [], [], [], []
+    for before, after in (sides[:2], sides[2:]):
+        cell = np.concatenate((before[::-1], after))
+        lines.append(np.concatenate((-np.cumsum(before)[::-1], [0.0], np.cumsum(after))))
+        difference = diags([-1.0, 1.0], [0, 1], shape=(cell.size, cell.size + 1))
+        conduct.append(difference.T @ diags(1.0 / cell) @ difference)
+        cells.append(cell)
+        duals.append(0.5 * (np.append(cell, 0.0) + np.append(0.0, cell)))
+        mass.append(diags(duals[-1]))
+    rim = np.ones([line.size for line in lines], dtype=bool)
+    rim[1:-1, 1:-1] = False
+    laplace = csc_matrix(kron(conduct[0], mass[1]) + kron(mass[0], conduct[1]))
+    return LatticeAbout(lines, cells, duals, rim, laplace)
+
+
 @lru_cache(maxsize=256)
 def _potentials(
     below: bytes, above: bytes, under: bytes, over: bytes, middle: float, beside: tuple[float, float]
@@ -98,22 +132,11 @@ def _potentials(
 
     `beside`: the parts of the charge on the next nodes along the first of them; `middle`: its mean place there (m).
     """
-    from scipy.sparse import csc_matrix, diags, kron
     from scipy.sparse.linalg import spsolve
 
-    lengths = [np.frombuffer(side) for side in (below, above, under, over)]
-    lines, conduct, mass = [], [], []
-    for before, after in (lengths[:2], lengths[2:]):
-        cell = np.concatenate((before[::-1], after))
-        lines.append(np.concatenate((-np.cumsum(before)[::-1], [0.0], np.cumsum(after))))
-        difference = diags([-1.0, 1.0], [0, 1], shape=(cell.size, cell.size + 1))
-        conduct.append(difference.T @ diags(1.0 / cell) @ difference)
-        mass.append(diags(0.5 * (np.append(cell, 0.0) + np.append(0.0, cell))))
-    laplace = csc_matrix(kron(conduct[0], mass[1]) + kron(mass[0], conduct[1]))
-    lines[0] = lines[0] - middle
-    radius = np.hypot(*np.meshgrid(*lines, indexing="ij"))
-    rim = np.ones(radius.shape, dtype=bool)
-    rim[1:-1, 1:-1] = False
+    about = lattice_of([np.frombuffer(side) for side in (below, above, under, over)])
+    (along, across), rim, laplace = about.lines, about.rim, about.laplace
+    radius = np.hypot(*np.meshgrid(along - middle, across, indexing="ij"))
     potential = np.where(rim, -np.log(np.where(rim, radius, 1.0)) / (2.0 * np.pi), 0.0)
     charge = np.zeros(radius.shape)
     charge[REACH - 1 : REACH + 2, REACH] = beside[0], 1.0 - sum(beside), beside[1]

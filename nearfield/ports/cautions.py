@@ -37,9 +37,9 @@ def floating_circuits(
             for part in edges:
                 component, *index = part
                 axis = component % 3
+                shared = {at[axis] for at in _nodes_of([part]) if met[at] > 1}
                 for end, node in (("lower", int(index[axis].min())), ("upper", int(index[axis].max()) + 1)):
-                    joined = any(met[at] > 1 and at[axis] == node for at in _nodes_of([part]))
-                    touching = 1.0 if joined else touching_metal(context, axis, node, index)
+                    touching = 1.0 if node in shared else touching_metal(context, axis, node, index)
                     where = f"{end} end at {AXES[axis]}={context.grid.lines[axis][node]:.6g} m"
                     if touching == 0.0:
                         yield (
