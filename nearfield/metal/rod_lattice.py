@@ -54,9 +54,8 @@ def rod_nodes(grid: YeeGrid, axis: int, section: Section, distance: np.ndarray, 
     origin = [float(grid.lines[a][n]) for a, n in zip(across, base)]
     about = section._replace(middle=pair(at - zero for at, zero in zip(section.middle, origin)))
     start = pair(low - zero for low, zero in zip(first, base))
-    found = _best(
-        sides, about, np.round(distance / shortest_cell(grid, axis, base), 6).tobytes(), distance.shape, start
-    )
+    level = np.round(distance / shortest_cell(grid, axis, base), 6)
+    found = _best(sides, about, level.tobytes(), level.shape, start)
     return found and RodNodes(tuple(pair(n + zero for n, zero in zip(node, base)) for node in found[0]), found[1])
 
 

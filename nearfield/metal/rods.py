@@ -54,7 +54,8 @@ class Rod:
                 if (node[0] + step[0], node[1] + step[1]) in inside:
                     first = {axis: low} | dict(zip(next_axes(axis), node))
                     past = {a: high + 1 if a == axis else n + 1 for a, n in first.items()}
-                    found.append(EdgeBox(across, *(triple(ends[a] for a in range(3)) for ends in (first, past))))
+                    lower, upper = (triple(ends[a] for a in range(3)) for ends in (first, past))
+                    found.append(EdgeBox(across, lower, upper))
         return tuple(found)
 
 
