@@ -7,7 +7,7 @@ from row import Row
 
 import nearfield as nf
 from examples import iris as guide
-from validation import round_post
+from validation import coupled_wires, round_post
 from validation.mie import mie
 from validation.sphere.run import RADIUS, C, model
 from validation.wire_antennas import nec
@@ -296,4 +296,17 @@ def posts() -> list[Row]:
     return rows
 
 
-CASES = (patch_in_tenths, iris, posts, bow_tie, default, stub, yagi)
+def wire_places() -> list[Row]:
+    """A1: wires beside each other, their distance in parts of a cell."""
+    places = [5.0, 5.25, 5.5, 5.75, 6.0, 6.3, 6.6, 7.0]
+    rough = []
+    for metal in ("staircase", "auto"):
+        models = [coupled_wires.model(apart, metal=metal) for apart in places]
+        found = [coupled_wires.impedance(model.run(threads=2)).real for model in models]
+        rough.append(float(np.abs(found - np.polyval(np.polyfit(places, found, 2), places)).max()))
+    before, now = (f"{value:.2f} ohm" for value in rough)
+    what = "resistance of a dipole over the distance of a wire beside it, 5 to 7 cells, off a smooth curve"
+    return [Row("A1", what, before, "0.15 ohm", now, rough[1] < 0.15)]
+
+
+CASES = (patch_in_tenths, iris, posts, bow_tie, default, stub, yagi, wire_places)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from nearfield.metal import conformal
 from nearfield.metal.cautions import and_others
 from nearfield.metal.open_edges import open_edges
+from nearfield.metal.rods import between_lines
 
 if TYPE_CHECKING:
     from nearfield.bodies.geometry import FilledShape
@@ -32,7 +33,12 @@ def metal_choice(model: Model, grid: YeeGrid) -> MetalChoice:
     bodies, boundaries = model._bodies, model.boundaries
     cutting = tuple(conformal.cutting(bodies, grid, boundaries))
     cut = {body.number for body in cutting}
-    off = tuple(body for body in bodies if body.number in cut or conformal.off_lines(body, grid, boundaries))
+    wires = between_lines(bodies, grid, boundaries)
+    off = tuple(
+        body
+        for number, body in enumerate(bodies)
+        if body.number in cut or number in wires or conformal.off_lines(body, grid, boundaries)
+    )
     decides = model.metal == "auto" and not off
     edges = tuple(open_edges(bodies, grid, boundaries)) if decides else ()
     method = ("conformal" if off or edges else "staircase") if model.metal == "auto" else model.metal

@@ -86,7 +86,7 @@ def too_slight(shape: Solid, grid: YeeGrid) -> bool:
 def off_lines(body: FilledShape, grid: YeeGrid, boundaries: Boundaries) -> bool:
     """Whether a body is metal, flat or solid, in the grid and off its lines: on whole cells it acts elsewhere.
 
-    Wires are on lines by their own rules.
+    Wires have rules of their own (rods.py).
     """
     if not is_metal(body.medium) or isinstance(body.shape, Wire) or outline(body.shape, "pec", grid).outside:
         return False

@@ -254,6 +254,9 @@ def moved_wire(body: FilledShape, wire: Wire, grid: YeeGrid, metal: GridMetal) -
     if wire._slants:
         yield from moved_path(body, wire, grid)
         return
+    if rod := metal.rod_of(wire):
+        yield from moved_ends(body, rod.wires[0], grid, metal)
+        return
     for axis in range(3):
         places = {corner[axis] for corner in wire.points}
         for last, before in ((wire.points[0], wire.points[1]), (wire.points[-1], wire.points[-2])):

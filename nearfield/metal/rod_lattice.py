@@ -26,12 +26,13 @@ from nearfield.metal.patches import next_axes, pair
 from nearfield.metal.wire_lattice import DIGITS, REACH, Factors, cells_about, lattice_of, shortest_cell
 
 Node = tuple[int, int]
+Pair = tuple[float, float]
 Sides = tuple[bytes, ...]
 WINDOW = 6  # nodes to each side of the one nearest to a rod's middle at which potentials are known
 BEYOND = 1.0  # shortest cells past the surface at which nodes may be metal
 BESIDE = 0.5  # weight of charges on nodes beside the metal, of those on it
 WAYS = ((0, -1), (0, 1), (1, -1), (1, 1))  # axis across and way of the edges of a node
-MOST = 6.0  # largest factor or its inverse
+USABLE, ALONE = (1.0 / 6.0, 6.0), (0.05, 4.0)  # least and largest factor, of a rod and of a wire beside its line
 FAR = 5.0  # cells from a rod where its field is that of what drives it
 HELD = 3.0  # weight of the energy in edges beside a rod, of its dipole moment: |S| of posts in a guide is then closest
 
@@ -57,6 +58,14 @@ def rod_nodes(grid: YeeGrid, axis: int, section: Section, distance: np.ndarray, 
     level = np.round(distance / shortest_cell(grid, axis, base), 6)
     found = _best(sides, about, level.tobytes(), level.shape, start)
     return found and RodNodes(tuple(pair(n + zero for n, zero in zip(node, base)) for node in found[0]), found[1])
+
+
+def line_factors(grid: YeeGrid, axis: int, section: Section, node: Node) -> Factors | None:
+    """The factors of the edges about one node that stands alone for a rod beside it; None where these are unusable."""
+    sides = tuple(side.tobytes() for side in cells_about(grid, axis, node))
+    off = pair(at - float(grid.lines[a][n]) for a, n, at in zip(next_axes(axis), node, section.middle))
+    found = _lattice(sides).factors([(0, 0)], section._replace(middle=off), ALONE)
+    return found and found[1].factors[0]
 
 
 @lru_cache(maxsize=4096)
@@ -91,8 +100,8 @@ class _Lattice:
         self._green = field[rows]  # potentials of the nodes of the window, of a charge on each of them
         self._shown = from_rim.T @ field  # the same, of potentials on the rim
 
-    def factors(self, metal: Sequence[Node], section: Section) -> tuple[float, RodNodes] | None:
-        """The error and the factors of some nodes as metal; None if a factor is unusable."""
+    def factors(self, metal: Sequence[Node], section: Section, usable: Pair = USABLE) -> tuple[float, RodNodes] | None:
+        """The error and the factors of some nodes as metal; None if a factor is not within `usable`."""
         beside = sorted({self._edge(node, *way)[0] for node in metal for way in WAYS} - set(metal))
         middle = [at / self.unit for at in section.middle]
         x, y = (self._line[a][[REACH + node[a] for node in (*metal, *beside)]] - middle[a] for a in range(2))
@@ -111,7 +120,7 @@ class _Lattice:
                     edges.append((other, axis, int(way < 0)))
                 else:
                     flux += conductance * float(potential[self._number(node)] - potential[self._number(other)])
-            if not (flux > 0.0 and drop > 0.0 and 1.0 / MOST < flux / (own * drop) < MOST):
+            if not (flux > 0.0 and drop > 0.0 and usable[0] < flux / (own * drop) < usable[1]):
                 return None
             factor = round(flux / (own * drop), DIGITS)
             for other, axis, side in edges:
@@ -138,12 +147,15 @@ class _Lattice:
         """Charges on nodes, the first of which are metal, with the sum 1 and the moments of a section, and by how much
         these are missed: a node and the four beside it have no product. There both squares are those of a line."""
         squares, product = section.squares / self.unit**2, section.product / self.unit**2
-        rows, wanted = [np.ones(x.size), x, y, x * x - y * y, x * y], [1.0, 0.0, 0.0, squares, product]
+        rows, wanted = [np.ones(x.size), x, y, x * x - y * y], [1.0, 0.0, 0.0, squares]
         if metal == 1:
             rows, wanted = [*rows, x * x + y * y], [*wanted, abs(squares)]
+        else:
+            rows, wanted = [*rows, x * y], [*wanted, product]
         weight = np.where(np.arange(x.size) < metal, 1.0, BESIDE)
         charge = weight * np.linalg.lstsq(np.array(rows) * weight, np.array(wanted), rcond=1e-9)[0]
-        return charge, float(np.abs(np.array(rows) @ charge - wanted).max())
+        missed = [*(np.array(rows) @ charge - wanted), (x * y) @ charge - product]
+        return charge, float(np.abs(missed).max())
 
     def _polarizability(self, numbers: Sequence[int], links: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The dipole moment of metal nodes without a charge in fields of 1 along both axes, (2, 2).

@@ -1,8 +1,8 @@
-"""Rods of metal that are thin beside the cells, as lines of edges with factors (docs/method.md, Rods).
+"""Rods and wires that are thin beside the cells, as lines of edges with factors (docs/method.md, Rods).
 
 A round or straight-sided bar along an axis takes the lines of edges that rod_lattice.py finds, and edges across that
-join them: it acts with its radius or sides and where it is drawn. What runs beside other metal, or ends in the open on
-more lines than one, stays as it was.
+join them: it acts with its radius or sides and where it is drawn. So does a straight wire between lines, on the nearest
+one. What runs beside other metal, or ends in the open on more lines than one, stays as it was.
 """
 
 from __future__ import annotations
@@ -18,17 +18,19 @@ from nearfield.entry.triples import triple
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import is_metal
-from nearfield.metal.cross_sections import section_of
+from nearfield.metal.cross_sections import Section, section_of
 from nearfield.metal.patches import cell_near, margin_of, next_axes, pair
-from nearfield.metal.rod_lattice import RodNodes, rod_nodes
+from nearfield.metal.rod_lattice import RodNodes, line_factors, rod_nodes
 from nearfield.metal.thin_metal import EdgeBox
-from nearfield.metal.wire_lattice import Charge
+from nearfield.metal.wire_edges import LARGEST
+from nearfield.metal.wire_lattice import Charge, shortest_cell
 
 ROUND, STRAIGHT = 4.0, 2.0  # cells across which round rods and bars of straight sides are thin
 FLAT = 0.25  # shorter over longer side down to which a bar is no strip
 SLIM = 2.0  # sides that a rod with a free end is long at least
 ROOM = 3  # nodes past a rod's surface that are looked at
 CLEAR = 1.0  # cells about a rod, past the nodes beside it, where no other metal may run along it
+CLEAR_OF_WIRE = 1.5  # the same about a wire, so that no node is beside two lines
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ class _Candidate:
     shape: Solid
     axis: int
     radius: float  # of the round wire with its potential (m)
+    middle: tuple[float, float]  # of its charge (m)
     nodes: RodNodes
     lower: np.ndarray
     upper: np.ndarray
@@ -87,8 +90,15 @@ def rods(bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries) -
     return {number: _rod(one, grid) for number, one in kept.items()}
 
 
+def between_lines(bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries) -> set[int]:
+    """Numbers of the wires that act between lines."""
+    return {n for n, rod in rods(bodies, grid, boundaries).items() if isinstance(rod.shape, Wire)}
+
+
 def _candidate(shape: Solid, grid: YeeGrid, boundaries: Boundaries) -> _Candidate | None:
-    """A rod in the open part of the grid; None for all other shapes."""
+    """A rod in the open part of the grid, or a wire between its lines; None for all other shapes."""
+    if isinstance(shape, Wire):
+        return _between_lines(shape, grid, boundaries)
     if not isinstance(shape, Cylinder | Box | Polygon):
         return None
     lower, upper = (np.array(end) for end in shape.bounds())
@@ -114,12 +124,34 @@ def _candidate(shape: Solid, grid: YeeGrid, boundaries: Boundaries) -> _Candidat
     nodes = rod_nodes(grid, axis, section, _distance(shape, axis, *line), first)
     if nodes is None or not _inside(nodes, axis, grid, boundaries):
         return None
-    (u, v), reach = zip(*nodes.nodes), [CLEAR * cell for cell in cells]
-    low, high = lower.copy(), upper.copy()
-    for a, taken, past in zip(across, (u, v), reach):
-        low[a] = min(lower[a], grid.lines[a][min(taken) - 1]) - past
-        high[a] = max(upper[a], grid.lines[a][max(taken) + 1]) + past
-    return _Candidate(shape, axis, section.radius, nodes, low, high)
+    return _placed(shape, axis, section, nodes, grid, CLEAR)
+
+
+def _between_lines(wire: Wire, grid: YeeGrid, boundaries: Boundaries) -> _Candidate | None:
+    """A straight wire along an axis that lies between lines, on the nearest one."""
+    if wire.radius is None or len(wire.points) > 2 or wire._slants or not all(map(grid.contains, wire.points)):
+        return None
+    axis = int(np.argmax(np.abs(np.subtract(wire.points[0], wire.points[1]))))
+    middle = pair(wire.points[0][a] for a in next_axes(axis))
+    node = pair(grid.nearest_node(a, at) for a, at in zip(next_axes(axis), middle))
+    off = [at - float(grid.lines[a][n]) for a, n, at in zip(next_axes(axis), node, middle)]
+    if max(map(abs, off)) <= margin_of(grid) or wire.radius > LARGEST * shortest_cell(grid, axis, node):
+        return None
+    section = Section(wire.radius, middle)
+    factors = line_factors(grid, axis, section, node)
+    if factors is None or not _inside(RodNodes((node,), ()), axis, grid, boundaries):
+        return None
+    return _placed(wire, axis, section, RodNodes((node,), (factors,)), grid, CLEAR_OF_WIRE)
+
+
+def _placed(shape: Solid, axis: int, section: Section, nodes: RodNodes, grid: YeeGrid, clear: float) -> _Candidate:
+    """A candidate with the box about its field."""
+    low, high = (np.array(end) for end in shape.bounds())
+    for a, taken in zip(next_axes(axis), zip(*nodes.nodes)):
+        past = clear * cell_near(grid, a, low[a], high[a])
+        low[a] = min(low[a], grid.lines[a][min(taken) - 1]) - past
+        high[a] = max(high[a], grid.lines[a][max(taken) + 1]) + past
+    return _Candidate(shape, axis, section.radius, section.middle, nodes, low, high)
 
 
 def _distance(shape: Solid, axis: int, u: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -179,5 +211,7 @@ def _rod(one: _Candidate, grid: YeeGrid) -> Rod:
         place = dict(zip(next_axes(one.axis), (float(grid.lines[a][n]) for a, n in zip(next_axes(one.axis), node))))
         ends = [triple(end[a] if a == one.axis else place[a] for a in range(3)) for end in (lower, upper)]
         wires.append(Wire(points=ends, radius=one.radius))
-        charges.append(Charge(one.axis, factors=factors, alone=len(one.nodes.nodes) == 1))
+        alone = len(one.nodes.nodes) == 1
+        off = pair(at - place[a] for a, at in zip(next_axes(one.axis), one.middle))
+        charges.append(Charge(one.axis, factors=factors, alone=alone, off=off if alone else (0.0, 0.0)))
     return Rod(one.shape, one.axis, tuple(wires), tuple(charges), one.nodes.nodes)

@@ -20,6 +20,9 @@ from nearfield.metal.wire_lattice import ON_LINE, Charge, edge_factors, shortest
 # Of half-wave strips of 0.2 to 0.9 cells, 8 to 22 cells long: their resonances then go with the place of the strip in
 # its cell as 0.02 to 0.1 cells of length would (tests/test_narrow_strips.py; 0.1 to 0.3 without).
 LOST = 0.12, 2.7
+LOST_ROUND = 0.08, 2.5, 1.5  # p + q a + r a^2 of round wires of a cells (tests/test_wires_between_lines.py), less by
+LOST_TWICE = 2.4  # so many times the squares of both distances from the line: resonances are then within 0.5 %
+MOST_IN_GAP = 2.4  # largest m about a gap of a wire beside its line: that of the thickest wire on its line
 LARGEST = 0.5  # largest radius in shortest cells across the wire
 Entry = tuple[float, str, bool, Charge]  # of an edge: radius (m), label, whether it is a gap, `Chain.charge`
 
@@ -109,6 +112,9 @@ def _go_on(samples: SampleNumbers, found: dict, gaps: Iterable[Edges], others: M
             touched = [own for own in map(owners.get, nodes) if own and _may_go_on(samples, line, own)]
             if touched and line[0] not in found:
                 radius, name, _, charge = min(touched)
+                if charge.factors:  # edges beside the gap with more would hold what a port of one cell does not
+                    bounded = pair(pair(min(MOST_IN_GAP, m) for m in row) for row in charge.factors)
+                    charge = charge._replace(factors=bounded)
                 found.update((edge, (radius, name, True, charge)) for edge in line.tolist())
                 owners.update((node, (radius, name, True, charge)) for node in nodes)
                 pending = True
@@ -145,10 +151,18 @@ def _factors_about(samples: SampleNumbers, number: np.ndarray, entries: list) ->
 
 def _lost(grid: YeeGrid, place: Sequence[int], radius: float, charge: Charge) -> float:
     """Cells of wire that a free end stands for less than on its line: the charge beside it has whole edges beyond."""
-    if charge.mean == 0.0:
-        return 0.0
-    cell = cell_beyond(grid, charge.across, place[charge.across], 1 if charge.mean > 0.0 else -1)
-    return (LOST[0] + LOST[1] * radius / cell) * (charge.mean / cell) ** 2
+    if charge.factors is None:
+        off, (p, q, r) = {charge.across: charge.mean}, (*LOST, 0.0)
+    else:
+        off, (p, q, r) = dict(zip(next_axes(charge.along), charge.off)), LOST_ROUND
+    lost = before = 0.0
+    for axis, distance in off.items():
+        if distance:
+            cell = cell_beyond(grid, axis, place[axis], 1 if distance > 0.0 else -1)
+            square = (distance / cell) ** 2
+            lost += (p + q * radius / cell + r * (radius / cell) ** 2) * square * (1.0 - LOST_TWICE * before)
+            before = square
+    return lost
 
 
 def _refuse_thick(grid: YeeGrid, axis: int, node: tuple[int, int], radius: float, name: str) -> None:

@@ -37,7 +37,8 @@ class Charge(NamedTuple):
     """Where the charge of a wire lies: on edges along the axis `along` beside them along the axis `across`, with the
     mean distance (m) and the mean of its square (m^2).
 
-    A line of a rod's edges has its `factors` as they are (rod_lattice.py); `alone`: the rod has no other line.
+    A line of a rod's edges has its `factors` as they are (rod_lattice.py); `alone`: the rod has no other line, and its
+    middle lies `off` this one (m).
     """
 
     along: int
@@ -46,6 +47,7 @@ class Charge(NamedTuple):
     square: float = 0.0
     factors: Factors | None = None
     alone: bool = True
+    off: tuple[float, float] = (0.0, 0.0)  # along the two axes across, in cyclic order
 
 
 ON_LINE = Charge(-1)  # of round wires
