@@ -10,6 +10,7 @@ from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.contrasts import contrasts
 from nearfield.coefficients.interfaces import narrowness, thinned, weighed
+from nearfield.entry.constants import VACUUM_SPEED
 
 WALLS = nf.Boundaries(all=nf.PEC)
 GRID = nf.Grid.uniform(1.0, (12, 12, 6)).resolve()
@@ -218,3 +219,28 @@ def test_a_wall_mirrors_the_surface_that_meets_it():
     half = coefficients(body, grid, boundaries=nf.Boundaries(all=nf.PEC, x_low=nf.PMC))
     for component in range(3):
         np.testing.assert_allclose(half.dense(component)[1][:6], whole.dense(component)[1][6:], rtol=1e-6)
+
+
+def board_quality(thickness, **loss):
+    """Q of a line of two plates, 10 cells apart, with a board of eps_r 4 of some cells on the lower one."""
+    height, length, mm = 10, 60, 1e-3
+    guess = VACUUM_SPEED / (2 * length * mm) / np.sqrt(height / (height - thickness + thickness / 4))
+    board = nf.Box((0, 0, 0), (2 * mm, length * mm, thickness * mm))
+    medium = nf.Medium(4.0, loss_tangent=0.02, **{name: value(guess) for name, value in loss.items()})
+    model = nf.Simulation(
+        nf.Grid.uniform(mm, (2, length, height)), [nf.Structure(board, medium)], nf.Boundaries(nf.PMC, z=nf.PEC),
+        sources=[nf.PointCurrent((mm, mm, 8.5 * mm), "z", nf.ModulatedGaussian(guess, 0.4 * guess))],
+        monitors=[nf.Probe("end", (mm, 0, 8.5 * mm), "Ez")], duration=60 / guess,
+    )  # fmt: skip
+    found = nf.resonances(model.run(threads=1), (0.8 * guess, 1.2 * guess), probe="end")
+    return float(found.quality_factor[np.argmax(np.abs(found.amplitude.values))])
+
+
+@pytest.mark.parametrize("thickness", [3.25, 3.5])
+def test_a_board_s_face_inside_a_cell_loses_what_it_would_on_a_line(thickness):
+    """Q goes as (height - t + t/eps)/(t/eps) with the thickness; by shares of the cell it was 254 and 227."""
+    on_lines = [board_quality(t, loss_frequency=lambda f: f) * t / (10 - 0.75 * t) for t in (3.0, 4.0)]
+    expected = np.mean(on_lines) * (10 - 0.75 * thickness) / thickness
+    found = board_quality(thickness, loss_frequency=lambda f: f)
+    assert found == pytest.approx(expected, rel=0.02)
+    assert found == pytest.approx(board_quality(thickness, loss_band=lambda f: (0.5 * f, 2 * f)), rel=0.01)

@@ -39,19 +39,20 @@ def _contrast(
     for medium in media:
         relative, loss, poles = medium._half(magnetic)
         now = sum(kind.now for kind in kinds if kind.magnetic == magnetic and kind.poles == poles)
-        over = _over_band(medium, magnetic, poles, band) if poles else np.array([relative])
+        remembers = bool(poles) or loss != 0.0
+        over = _over_band(medium, magnetic, poles, band) if remembers else np.array([relative])
         turns = not ((over.real > 0.0) & np.isfinite(over)).all()
-        size = np.exp(np.log(np.abs(over)).mean()) if poles and not turns else relative
-        rows.append((relative + 0.5 * time_step * loss + now, size, bool(poles), turns))
+        size = np.exp(np.log(np.abs(over)).mean()) if remembers and not turns else relative
+        rows.append((relative + 0.5 * time_step * loss + now, size, remembers, turns))
     return Contrast(*(np.array(values) for values in zip(*rows)))
 
 
 def _over_band(medium: Medium, magnetic: bool, poles: Sequence, band: tuple[float, float]) -> np.ndarray:
     """Relative permittivity, or permeability, at frequencies of the band, and beside the resonances in it; infinite or
-    no number on one without damping."""
+    no number on one without damping. What conducts, without poles, is looked at octave by octave."""
     terms = np.array([pole for each in poles for pole, _ in each._terms()])
     beside = (np.abs(terms.imag)[:, None] - terms.real[:, None] * DIPS).ravel() / (2.0 * np.pi)
     beside = beside[(terms.imag != 0.0).repeat(DIPS.size) & (beside > band[0]) & (beside < band[1])]
-    frequencies = np.concatenate((np.linspace(*band, LOOKED_AT), beside))
+    frequencies = np.concatenate(((np.linspace if poles else np.geomspace)(*band, LOOKED_AT), beside))
     with np.errstate(divide="ignore", invalid="ignore"):
         return medium.relative_permeability(frequencies) if magnetic else medium.relative_permittivity(frequencies)

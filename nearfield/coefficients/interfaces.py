@@ -7,10 +7,10 @@ crosses the interface most steeply, media of sizes e_m have
     1/eps = n_c^2 <1/eps> + (1 - n_c^2)/<eps>,        <1/eps> = sum of h_m/e_m,    <eps> = sum of f_m e_m
     eps(w) = sum of g_m eps_m(w),     g_m = d eps/d e_m = eps^2 (n_c^2 h_m/e_m^2 + (1 - n_c^2) f_m/<eps>^2)
 
-e_m of a medium with poles is abs(eps_m) over the band of the excitations. f_m and h_m go from one medium to the other
-in a part of a cell (`narrowness`). A sample that holds a medium with Re eps <= 0 somewhere in the band is wholly the
-medium that fills most of it, unless the surface lies along an axis. n is the mean of grad eps over the space, exact for
-a plane: eps integrated over the space's outer faces. mu alike.
+e_m of a medium with poles or a conductivity is abs(eps_m) over the band of the excitations. f_m and h_m go from one
+medium to the other in a part of a cell (`narrowness`). A sample that holds a medium with Re eps <= 0 somewhere in the
+band is wholly the medium that fills most of it, unless the surface lies along an axis. n is the mean of grad eps over
+the space, exact for a plane: eps integrated over the space's outer faces. mu alike.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class Contrast(NamedTuple):
     """Properties that tell media apart, (media,) each; contrasts.py."""
 
     answers: np.ndarray  # 1/Cb
-    sizes: np.ndarray  # e_m: without poles eps_m, with poles abs(eps_m) over the band, its geometric mean
-    remembers: np.ndarray  # whether it has poles
+    sizes: np.ndarray  # e_m: eps_m, with poles or a conductivity abs(eps_m) over the band, its geometric mean
+    remembers: np.ndarray  # whether it has poles or a conductivity
     turns: np.ndarray  # whether it has poles, and somewhere in the band Re eps_m <= 0
 
     @property
     def mixes(self) -> np.ndarray:
-        """Where a sample of several media is their mean with poles, the mean of this over it is above 0."""
+        """Where a sample of several media is their mean with losses or poles, the mean of this over it is above 0."""
         return self.remembers * 1.0 - UNMIXED * self.turns
 
 

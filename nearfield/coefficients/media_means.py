@@ -1,10 +1,10 @@
 """The table of media and where they lie, for means of their properties about Yee samples.
 
-About an E edge that is the arithmetic mean over its dual face and, for eps_r, the series (harmonic) mean along the
-edge, so that both a boundary along the edge and one across it keep what is continuous there; of conductivities the
-arithmetic mean over all of that space. About an H face likewise, with the dual edge through it. Media with poles lend
-all they have by the weights of that series, and where curved and slanting surfaces cross that space the interface's
-normal weighs all media (interfaces.py), unless averaging is "volume". Constants that differ along x, y and z count for
+About an E edge that is the arithmetic mean over its dual face and the series (harmonic) mean along the edge, so that
+both a boundary along the edge and one across it keep what is continuous there. About an H face likewise, with the dual
+edge through it. Media with conductivities or poles lend all they have by the weights of that series, and where curved
+and slanting surfaces cross that space the interface's normal weighs all media (interfaces.py); with averaging "volume"
+both count by the arithmetic mean over all of that space. Constants that differ along x, y and z count for
 each component by their own: each has a column. What conformal metal takes of the space does not
 count.
 """

@@ -68,7 +68,7 @@ class PlaneMeans:
         return np.where(apart, total * self._along(component, lent), plain)
 
     def _plain(self, component: int, column: int, across: Slices, series: bool) -> Values:
-        """The mean of media without poles, given the means over slices across the samples' axis."""
+        """The mean of media without losses and poles, given the means over slices across the samples' axis."""
         if not self._media.pierced:
             return self._along(component, across, series)
         free = self._across(component, self._media.weighted.shape[1] - 1)
@@ -79,8 +79,8 @@ class PlaneMeans:
         return _ratio(total, self._along(component, answers), nothing)
 
     def _in_series(self, component: int) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]] | None:
-        """Where media with poles lie one behind the other along an edge, (total, shares): there they lend to the first
-        order (interfaces.py) total times the mean of what their slices have times the shares; None where nowhere."""
+        """Where media with losses or poles lie one behind the other along an edge, (total, shares): there they lend to
+        first order (interfaces.py) total times the mean of what their slices have times the shares; else None."""
         if not self._media.mixes(component):
             return None
         first = self._media.sizes_of[component]

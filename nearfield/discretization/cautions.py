@@ -27,7 +27,14 @@ from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.wording import quantity
 from nearfield.grid.grid import AutoGrid
 from nearfield.guides.cautions import guide_cautions
-from nearfield.metal.cautions import bare_wires, moved_sheets, thin_conductors, thin_rods, uncut_sheets
+from nearfield.metal.cautions import (
+    bare_wires,
+    few_cells_of_conductor,
+    moved_sheets,
+    thin_conductors,
+    thin_rods,
+    uncut_sheets,
+)
 from nearfield.metal.patches import pair
 from nearfield.metal.slanted_walls import thin_slanted_walls
 from nearfield.monitors.cautions import cut_sources, frequencies_outside_band, monitors_in_cpml, probes_in_metal
@@ -81,6 +88,7 @@ def cautions(setup: Discretization) -> list[str]:
         *bare_wires(bodies, grid),
         *uncut_sheets(bodies, grid),
         *thin_conductors(bodies, setup.band),
+        *few_cells_of_conductor(bodies, grid),
         *thin_rods(bodies, grid, setup.coefficients.metal, setup.metal == "conformal"),
         *thin_slanted_walls(bodies, grid, setup.coefficients.metal),
         *guide_cautions(guides, [(port, port_waveform(model, port)) for port in excited], context),

@@ -14,7 +14,7 @@ from nearfield.grid.moves import Moved, cell_beyond, moved_place, moved_span
 from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE, YeeGrid
 from nearfield.media.surface_media import ResistiveSheet, is_metal
 from nearfield.metal.grid_metal import GridMetal
-from nearfield.metal.metal import magnetic_ends
+from nearfield.metal.metal import covers, electric_ends, magnetic_ends
 from nearfield.metal.patches import next_axes, pair
 from nearfield.metal.slanted_walls import moved_slanting_rims, moved_walls
 from nearfield.metal.slanting_chains import slack_of
@@ -42,6 +42,7 @@ def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
             yield from moved_planes(body, grid, metal)
             if not isinstance(body.medium, ResistiveSheet) and not metal.follows(body.shape):
                 yield from moved_faces(body, bodies, grid)
+    yield from joined_to_layers(bodies, grid, metal)
     yield from narrow_gaps(bodies, grid, metal)
     yield from moved_walls(bodies, grid, metal)
     yield from moved_slanting_rims(bodies, grid, metal)
@@ -53,25 +54,33 @@ def moved_planes(body: FilledShape, grid: YeeGrid, metal: GridMetal) -> Iterator
     (lower, upper), strip = body.shape.bounds(), metal.strip_of(body.shape)
     for axis in (a for a in range(3) if body.shape._constant_along(a) and not (strip and a == strip.charge.across)):
         low, high = lower[axis], upper[axis]
-        node = grid.nearest_node(axis, low)
+        node, last = electric_ends(grid, axis, low, high)
         if low == high:
             yield from moved_place(f"{body.label}, its plane across {AXES[axis]}", grid, axis, low)
-        elif node == grid.nearest_node(axis, high):
+        elif node == last:
             if any(a == b for a, b in zip(lower, upper)) and is_metal(body.medium):
                 yield from narrow_strip(body, grid, axis)
                 continue
             yield from without_thickness(body, grid, axis, node)
 
 
+def joined_to_layers(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
+    """Flat metal that ends less than half a cell before a CPML, and goes on into it."""
+    for body in bodies:
+        plane = metal.rimmed_plane(body.shape)
+        for axis in (a for a in range(3) if plane and a != plane[0]):
+            low, high = metal.boundaries.interior(grid)[axis]
+            for node, end in zip((low, high), (end[axis] for end in body.shape.bounds())):
+                if 0 < node < grid.cells[axis] and grid.nearest_node(axis, end) == node and not grid.closed(axis):
+                    effect = "it goes on into the CPML there"
+                    yield from moved_place(f"{body.label}, its rim across {AXES[axis]}", grid, axis, end, effect)
+
+
 def without_thickness(body: FilledShape, grid: YeeGrid, axis: int, node: int) -> Iterator[Moved]:
     """A body whose two faces across an axis fall on one line: that of a sheet, wherever in the body it lies."""
     (lower, upper), line = body.shape.bounds(), grid.lines[axis]
-    low, high, at, cell = (
-        lower[axis],
-        upper[axis],
-        float(line[node]),
-        float(grid.primary(axis)[min(node, line.size - 2)]),
-    )
+    low, high = lower[axis], upper[axis]
+    at, cell = grid.nearest_line(axis, low)[1], float(grid.primary(axis)[min(node, line.size - 2) % grid.cells[axis]])
     off = max(at - low, high - at)
     if line[0] <= 0.5 * (low + high) <= line[-1] and off > SAMPLE_TOLERANCE * cell:
         yield {
@@ -87,12 +96,14 @@ def without_thickness(body: FilledShape, grid: YeeGrid, axis: int, node: int) ->
 def moved_magnetic(body: FilledShape, grid: YeeGrid) -> Iterator[Moved]:
     """Flat faces of magnetic bodies, which act in the middles of cells."""
     lower, upper = body.shape.bounds()
-    for axis in (a for a in range(3) if body.shape._constant_along(a)):
+    flat = (a for a in range(3) if body.shape._constant_along(a))
+    for axis in (a for a in flat if not covers(grid, a, lower[a], upper[a])):
         line, centres = grid.lines[axis], grid.centres(axis)
         first, last = magnetic_ends(grid, axis, lower[axis], upper[axis])
         for name, face, layer in (("lower", lower[axis], first), ("upper", upper[axis], last - 1)):
-            to, cell = float(centres[layer]), float(grid.primary(axis)[layer])
-            if line[0] < face < line[-1] and abs(to - face) > SAMPLE_TOLERANCE * cell:
+            turn, number = divmod(layer, grid.cells[axis])
+            to, cell = float(centres[number] + turn * (line[-1] - line[0])), float(grid.primary(axis)[number])
+            if (grid.closed(axis) or line[0] < face < line[-1]) and abs(to - face) > SAMPLE_TOLERANCE * cell:
                 yield {
                     "what": f"{body.label}, its {name} face across {AXES[axis]}",
                     "from": float(face),
@@ -209,7 +220,7 @@ def _spanned(body: FilledShape, grid: YeeGrid) -> list[int]:
     """Axes across which a body has two flat faces on different lines."""
     if isinstance(body.shape, Wire):
         return []
-    nodes = [[grid.nearest_node(a, place) for place in pair] for a, pair in enumerate(zip(*body.shape.bounds()))]
+    nodes = [electric_ends(grid, a, *ends) for a, ends in enumerate(zip(*body.shape.bounds()))]
     return [a for a, (low, high) in enumerate(nodes) if body.shape._constant_along(a) and low != high]
 
 

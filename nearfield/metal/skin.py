@@ -16,7 +16,7 @@ from itertools import permutations
 
 import numpy as np
 
-from nearfield.bodies.shapes import Cylinder, Sphere
+from nearfield.bodies.shapes import Cylinder, Solid, Sphere
 from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import quantity
@@ -30,6 +30,7 @@ from nearfield.metal.conformal import open_parts
 from nearfield.metal.metal import Body, Owned
 from nearfield.metal.open_parts import OpenParts
 from nearfield.metal.patches import Patch, cell_near, next_axes, pair, spread
+from nearfield.metal.sheet_cover import SheetCover
 from nearfield.metal.skin_fit import impedance_terms
 
 GOOD = 10  # least conduction current of a good conductor over its displacement current
@@ -41,15 +42,23 @@ Parts = Sequence[OpenParts]  # by axis; none where nothing is cut
 class SkinSurface:
     """The surface of one conductor, as a term of the coefficients: what it adds to H faces for each l/A = 1/m.
 
-    `conductors`, `own`: the metal of this conductor alone, on whole cells and cut cells; `every`: all that cuts cells.
+    `conductors`, `own`: the metal of this conductor alone, on whole cells and cut cells; `every`: all that cuts cells;
+    `cover`: its sheets that end where they are drawn.
     """
 
     magnetic = True
 
     def __init__(
-        self, root: float, band: tuple[float, float], conductors: Conductors, own: Parts, every: Parts
+        self,
+        root: float,
+        band: tuple[float, float],
+        conductors: Conductors,
+        own: Parts,
+        every: Parts,
+        cover: SheetCover,
     ) -> None:
         self.grid, self._conductors, self._own, self._openings = conductors.grid, conductors, own, every
+        self._cover = cover
         low = 2.0 * np.pi * band[0]
         terms, unit = impedance_terms(round(band[1] / band[0], 6)), root * low**0.5 / VACUUM_PERMEABILITY
         self.loss = terms.resistance * unit * VACUUM_PERMEABILITY
@@ -63,7 +72,11 @@ class SkinSurface:
         around = [self._conductors.signature(axis, plane + n) for n in (0, 1)]
         around += [parts.signature(plane) for parts in self._own[axis : axis + 1]]
         length = self.grid.primary(axis)
-        return *around, *length[np.arange(plane - 1, plane + 1) % length.size].tolist()
+        return (
+            *around,
+            self._cover.signature(axis, plane),
+            *length[np.arange(plane - 1, plane + 1) % length.size].tolist(),
+        )
 
     def part(self, patch: Patch) -> np.ndarray | float:
         """l/A of the faces of a patch (1/m); 0 where the conductor does not come."""
@@ -90,7 +103,7 @@ class SkinSurface:
         if isinstance(total, float):
             return None
         metal = self._faces(normal, axis, plane)
-        return total if metal is None else np.where(metal, 0.0, total)
+        return total if metal is None else np.where(metal == 1.0, 0.0, total)
 
     def _stands(self, wall: int, normal: int, axis: int, plane: int) -> np.ndarray | None:
         """Part of the dual length along `normal` that metal faces across `wall` take about its nodes."""
@@ -109,6 +122,13 @@ class SkinSurface:
         return None if ends[0] is False and ends[2] is False else _shared(*ends)
 
     def _draw_faces(self, normal: int, axis: int, plane: int) -> np.ndarray | None:
+        """The part of each face across `normal` in this metal, 1 of those with four edges in it; None if none has."""
+        whole, covered = self._enclosed(normal, axis, plane), self._cover.faces(normal, axis, plane)
+        if whole is None or covered is None:
+            return covered if whole is None else whole.astype(float)
+        return np.maximum(whole, covered)
+
+    def _enclosed(self, normal: int, axis: int, plane: int) -> np.ndarray | None:
         """Which faces across `normal` have four edges in this metal; None if none has."""
         sides: list[np.ndarray] = []
         for along, moved in permutations(next_axes(normal)):
@@ -177,10 +197,12 @@ def skin_surfaces(
     openings: Parts,
     light: float,
     band: tuple[float, float],
+    rimmed: Sequence[tuple[Solid, tuple[int, int]]] = (),
 ) -> list[SkinSurface]:
     """The surfaces of the conductors among bodies on whole cells, among those that cut cells, and of the walls.
 
-    `openings`: of all that cuts cells; `light`: see `OpenParts`; `band` (Hz): see `fit_band`.
+    `openings`: of all that cuts cells; `light`: see `OpenParts`; `band` (Hz): see `fit_band`; `rimmed`: flat metal
+    whose rims are followed, with its plane.
     """
     walls = [(axis, side) for axis in range(3) for side in (0, 1) if boundaries.face(axis, side) == "pec"]
     owned = [(body, medium) for body, medium in (*stepped, *cutting) if isinstance(medium, Conductor)]
@@ -197,7 +219,8 @@ def skin_surfaces(
         if any(body is not before for body, (before, _) in zip(mine, cutting)):
             own = open_parts(grid, boundaries, mine, light)
         conductors = Conductors(grid, boundaries, _owned(stepped, root), own_walls)
-        surfaces.append(SkinSurface(root, band, conductors, own, openings))
+        flat = [each for body, medium in owned if medium.root == root for each in rimmed if each[0] is body.shape]
+        surfaces.append(SkinSurface(root, band, conductors, own, openings, SheetCover(grid, flat)))
     return surfaces
 
 

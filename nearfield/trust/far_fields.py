@@ -35,13 +35,13 @@ def far_field_trust(result: Recorded) -> Iterator[Trust]:
 def _pattern(far_field: Any, label: str) -> Iterator[Trust]:
     radiated, surface = far_field.radiated_power.values, far_field.surface_power.values
     with np.errstate(divide="ignore", invalid="ignore"):
-        largest = 100 * largest_finite(np.abs(radiated / surface - 1))
+        largest, at = largest_finite(100 * np.abs(radiated / surface - 1), far_field.radiated_power.frequency.values)
     entry = judged(
         f"far field's power, {label}",
         largest,
         *POWERS,
-        "between the pattern's integral and the power through its surface; a feed line or a board that leaves the "
-        "surface carries power of its own",
+        f"between the pattern's integral and the power through its surface{at}; a feed line or a board that leaves "
+        "the surface carries power of its own",
         "%",
     )
     # power that leaves on a line is no fault of the pattern, and cannot be told from one

@@ -8,6 +8,7 @@ import numpy as np
 
 from nearfield.analysis.sparameters import RETURNED
 from nearfield.entry.levels import decibels
+from nearfield.entry.wording import quantity
 from nearfield.records.records import RunRecord
 from nearfield.trust.balance import port_balance
 from nearfield.trust.entries import Recorded, Trust, judged
@@ -23,12 +24,12 @@ def port_trust(result: Recorded) -> Iterator[Trust]:
     variables = result.record.sparameters
     if not variables:
         return
-    matrix = variables["sparameters"].array
+    matrix, frequency = variables["sparameters"].array, variables["frequency"].array
     to, source = ([str(name) for name in variables[dim].array] for dim in ("to", "source"))
     outgoing = np.sum(np.abs(matrix) ** 2, axis=1)  # (frequency, source)
     for column, name in enumerate(source):
-        text = "largest sqrt(power out over power in) over the band; a passive structure has at most 1"
-        largest = float(np.sqrt(largest_finite(outgoing[:, column])))
+        largest, at = largest_finite(np.sqrt(outgoing[:, column]), frequency)
+        text = f"largest sqrt(power out over power in) over the band{at}; a passive structure has at most 1"
         if name in result.record.excitations or np.isfinite(largest):
             yield judged(f"passivity, {name} driven", largest, *ACTIVE, text)
     driven = [name for name in source if name in to and np.isfinite(matrix[:, :, source.index(name)]).any()]
@@ -36,8 +37,8 @@ def port_trust(result: Recorded) -> Iterator[Trust]:
         rows, columns = [to.index(name) for name in driven], [source.index(name) for name in driven]
         square = matrix[:, rows][:, :, columns]
         with np.errstate(invalid="ignore"):
-            largest = largest_finite(np.abs(square - np.swapaxes(square, 1, 2)))
-        text = "largest |Sij - Sji| over the band; media without magnetisation are reciprocal"
+            largest, at = largest_finite(np.abs(square - np.swapaxes(square, 1, 2)), frequency)
+        text = f"largest |Sij - Sji| over the band{at}; media without magnetisation are reciprocal"
         yield judged("reciprocity", largest, *UNEQUAL, text)
     for name, total, _ in _returned(result.record):
         text = "of the wave sent in at most, by which S as b/a of this excitation errs; drive all ports for less"
@@ -71,7 +72,9 @@ def returned_warnings(record: RunRecord) -> list[str]:
     return warnings
 
 
-def largest_finite(values: np.ndarray) -> float:
-    """The largest finite value; NaN without any."""
-    finite = values[np.isfinite(values)]
-    return float(finite.max()) if finite.size else float("nan")
+def largest_finite(values: np.ndarray, frequency: np.ndarray) -> tuple[float, str]:
+    """The largest finite value of an array (frequency, ...) and words for where it is; NaN and none without any."""
+    rows = np.where(np.isfinite(values), values, -np.inf).reshape(len(values), -1)
+    at = int(rows.max(axis=1).argmax()) if rows.size else 0
+    largest = float(rows[at].max()) if rows.size else -np.inf
+    return (largest, f", at {quantity(float(frequency[at]), 'Hz')}") if np.isfinite(largest) else (float("nan"), "")
