@@ -173,9 +173,26 @@ def test_the_command_prints_value_uncertainty_and_runs(tmp_path, capsys):
     words = ["converge", str(model), "--quantity", "tip resonance between 10 GHz and 11 GHz", "--refine", "1,2"]
     assert main([*words, "--json", "--output", str(tmp_path / "runs")]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert {"quantity", "value", "uncertainty", "order", "runs"} <= answer.keys()
+    assert {"quantity", "value", "uncertainty", "order", "runs", "warnings"} <= answer.keys()
     assert [run["refinement"] for run in answer["runs"]] == [1, 2]
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["refinement-1.h5", "refinement-2.h5"]
     assert main(words) == 0
     assert "cells of no size: 10.607 +- 0.011 GHz" in capsys.readouterr().out
     assert main([*words[:-1], "1,x"]) == 2
+
+
+def test_the_command_says_what_check_does_of_the_coarsest_grid(tmp_path, capsys):
+    from nearfield.cli import main
+
+    far = nf.Structure(nf.Box((1, 1, 1), (2, 2, 2)), nf.Medium(2.0), name="far")
+    box = cavity(nf.Grid.uniform("2 mm", (10, 10, 10))).replace(structures=[far])
+    known = box.check().warnings
+    assert any("'far' lies outside the grid" in warning for warning in known)
+    model = tmp_path / "cavity.toml"
+    model.write_text(box.to_toml())
+    words = ["converge", str(model), "--quantity", "tip resonance between 9 GHz and 12 GHz", "--json"]
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    assert tuple(json.loads(out)["warnings"]) == known
+    lines = err.splitlines()
+    assert lines[: len(known)] == [f"warning: {warning}" for warning in known]  # before the runs

@@ -218,6 +218,30 @@ def test_a_dielectric_sphere_scatters_as_mie_says_from_any_side(direction, polar
     assert np.allclose(far.extinction_cross_section, far.scattering_cross_section, rtol=0.01)
 
 
+@pytest.mark.parametrize(
+    "walls, polarisation", [({"z_low": "pec"}, "z"), ({"z_low": "pmc"}, "y"), ({"y_high": "pmc", "z_low": "pec"}, "z")]
+)
+def test_a_lossless_body_on_walls_takes_from_the_wave_what_it_scatters(walls, polarisation):
+    # the far field forward is that of the body and its images, the power of the body alone
+    (lower, upper), (first, last) = (
+        (
+            [-n * CELL * (f"{axis}_low" not in walls) for axis in "xyz"],
+            [n * CELL * (f"{axis}_high" not in walls) for axis in "xyz"],
+        )
+        for n in (18, 7)
+    )
+    model = nf.Simulation(
+        grid=nf.Grid.uniform(CELL, tuple(round((b - a) / CELL) for a, b in zip(lower, upper)), tuple(lower)),
+        boundaries=nf.Boundaries(nf.CPML(6), **walls),
+        structures=[nf.Structure(nf.Sphere((0, 0, 0), 5 * CELL), nf.Medium(4.0))],
+        sources=[nf.PlaneWave(tuple(first), tuple(last), "+x", polarisation, nf.GaussianDerivative(8e9))],
+        monitors=[nf.FarField("far", [6e9, 8e9], theta=[0], phi=[-1.5])],
+        decay=1e-6,
+    )
+    far = model.run(threads=1)["far"]
+    assert np.allclose(far.extinction_cross_section, far.scattering_cross_section, rtol=5e-3)
+
+
 def test_cross_sections_come_by_frequency_in_square_metres_and_in_decibels():
     run = sphere("+z", "x", "pec", radius=5).run()
     far = run["far"]

@@ -7,7 +7,9 @@
 with S = abs(E_incident)^2/(2 eta). In the grid a wave of this E carries cos(w dt/2) sum K_a^2 cos(q_a h_a/2)/K^2 of
 that (K, q: grid_waves.py), and powers and amplitudes of far fields are the grid's too: S is the grid's, 0.95 of it
 along an axis at 12 cells a wavelength. The optical theorem takes the field that the sources have in free space, over
-S without cos(w dt/2): what it says is lost is then what leaves and what is absorbed.
+S without cos(w dt/2): what it says is lost is then what leaves and what is absorbed. On PEC and PMC walls the far
+field is that of the body and its images, and a wave that passes along the walls loses as much to each of them: the
+body's part is one half for each wall, as it is of the scattered power.
 
 Source: Bohren and Huffman, Absorption and Scattering of Light by Small Particles, sections 3.4 and 4.4.
 """
@@ -102,7 +104,10 @@ class CrossSections:
 
     @property
     def extinction_cross_section(self) -> xarray.DataArray:
-        """Power that the wave loses, scattered and absorbed, over its power density (m^2), (frequency,)."""
+        """Power that the wave loses, scattered and absorbed, over its power density (m^2), (frequency,).
+
+        On PEC and PMC walls, along which the wave passes, that of the body itself: none of its images'.
+        """
         incident = self.incident()
         theta, phi = self._towards(1.0)
         forward = self.at(theta, phi).variables
@@ -113,6 +118,7 @@ class CrossSections:
             for name, unit in (("e_theta", along_theta), ("e_phi", along_phi))
         )
         in_free_space = field / self.variables["amplitude_scale"].array
+        in_free_space = in_free_space / 2 ** len(self.exterior.walls)  # of the body without its images
         lost = np.abs(incident) ** 2 / (2 * self.exterior.impedance) * self._time_factor() / self.incident_power()
         values = -4 * np.pi / self.exterior.wavenumber(self.frequencies) * (in_free_space / incident).imag * lost
         return self._array(values, "extinction_cross_section", "m^2", ("frequency",))

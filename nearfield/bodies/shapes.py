@@ -236,11 +236,10 @@ class Wire(Solid):
 
     It acts with the given radius; without one with that of bare metal edges, about 0.2 of a cell. A straight one along
     an axis acts where it is drawn, if it has a radius and nothing runs along it within 2.5 cells; other parts along
-    axes move to the nearest lines. Parts along none need a radius and shorten the time step (1.4 times in planes of
-    the grid, else 1.7). A free end acts where it is drawn, within 0.2 cells; without a radius half a cell on; an end
-    that touches something meets it on the nearest line. Lumped ports and elements on a line of edges that touches it
-    are gaps.
-    Errors: a radius over half of the shortest cell across (along no axis 0.3), wires less than two cells apart.
+    axes move to the nearest lines. Parts along none need a radius and a time step 1.4 (in planes of the grid) or 1.7
+    times shorter. A free end acts where it is drawn, without a radius half a cell on; one that touches something meets
+    it on the nearest line. Lumped ports and elements on a line of edges that touches it are gaps. Errors: a radius
+    over half of the shortest cell across (along no axis 0.3), wires less than two cells apart.
 
     >>> import nearfield as nf
     >>> arm = nf.Wire([(0, 0, "1 mm"), (0, 0, "75 mm")], radius="0.1 mm")

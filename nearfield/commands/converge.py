@@ -32,7 +32,7 @@ def converge_model(
         def report(run: ConvergenceRun) -> None:
             out.note(f"cells {run.refinement:g} times finer: {run.cells:,} cells, {duration(run.seconds)}")
 
-        found = converge(simulation, wanted, factors, threads, output, report)
+        found = converge(simulation, wanted, factors, threads, output, report, out.warn)
         out.answer({"model": str(model), **found.json_data(), "commit": source_commit()}, readable(found))
     return 0
 

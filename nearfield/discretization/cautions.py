@@ -27,6 +27,7 @@ from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.wording import quantity
 from nearfield.grid.grid import AutoGrid
 from nearfield.guides.cautions import guide_cautions
+from nearfield.incident.cautions import surfaces_in_boxes, unlit_bodies
 from nearfield.metal.cautions import (
     bare_wires,
     few_cells_of_conductor,
@@ -57,6 +58,8 @@ def cautions(setup: Discretization) -> list[str]:
     circuits = pair(
         [(who, edges_of(each, context)) for who, each in features(model, (kind,))] for kind in ("port", "element")
     )
+    lit = SOURCES in setup.excitations
+    waves = [(who, source) for who, source in sources if lit and source.kind == "plane-wave"]
     guides = [port for port in model.ports if port.kind == "waveguide"]
     excited = [port for guide in guides for port in guide._channels if port.name in setup.waveforms]
     return [
@@ -76,12 +79,14 @@ def cautions(setup: Discretization) -> list[str]:
         *sudden_pulses(setup),
         *sparse_probes(setup),
         *no_decay(setup),
-        *(static_parts(features(model, ("source",)), context) if SOURCES in setup.excitations else ()),
+        *(static_parts(sources, context) if lit else ()),
         *frequencies_outside_band(monitors, setup.band),
         *monitors_in_cpml(monitors, grid, model.boundaries),
         *floating_circuits(*circuits, context),
         *lines_drawn_on((port for port in model.ports if port.kind == "microstrip"), context),
         *open_far_field_surfaces(setup),
+        *surfaces_in_boxes(waves, monitors, context),
+        *unlit_bodies(waves, bodies, model.background, context),
         *idle_sources(((who, edges_of(source, context)) for who, source in sources), context),
         *probes_in_metal(monitors, context),
         *cut_sources(monitors, sources, context),

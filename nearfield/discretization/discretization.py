@@ -38,6 +38,7 @@ from nearfield.plan.plan import Plan
 from nearfield.plan.planning import build_plan
 from nearfield.plan.recorders import Recording, recorders
 from nearfield.records.records import Variables
+from nearfield.sources.edges import on_both_faces
 from nearfield.sources.sources import SOURCES
 from nearfield.sources.waveforms import AnyWaveform
 
@@ -142,7 +143,7 @@ class Discretization:
             self.time_step,
             loads=[load for item in circuits for load in item._loads(self.site)],
             metal=self.metal,
-            gaps=(edges for item in circuits for edges in edges_of(item, self.site)),
+            gaps=(on_both_faces(edges, self.grid) for item in circuits for edges in edges_of(item, self.site)),
             band=(self.lowest_frequency, self.highest_frequency),
             averaging=model.averaging,
             sharers=self.sharers,

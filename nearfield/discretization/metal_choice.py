@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from nearfield.grid.images import in_first_cell
 from nearfield.metal import conformal
 from nearfield.metal.cautions import and_others
 from nearfield.metal.open_edges import open_edges
@@ -30,7 +31,9 @@ class MetalChoice:
 def metal_choice(model: Model, grid: YeeGrid) -> MetalChoice:
     """What the entry `metal` means for a model: "auto" is conformal where a body of metal is off the grid lines or has
     an edge in the open field."""
-    bodies, boundaries = model._bodies, model.boundaries
+    homes, boundaries = [in_first_cell(body.shape, grid) for body in model._bodies], model.boundaries
+    placed = zip(model._bodies, homes)
+    bodies = [body if home is body.shape else replace(body, shape=home) for body, home in placed]  # type: ignore[arg-type]
     cutting = tuple(conformal.cutting(bodies, grid, boundaries))
     cut = {body.number for body in cutting}
     wires = between_lines(bodies, grid, boundaries)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from nearfield.bodies.geometry import FilledShape
 from nearfield.discretization.refusals import features
 from nearfield.entry.wording import quantity
+from nearfield.grid.images import in_first_cell
 from nearfield.grid.moves import Moved
 from nearfield.media.surface_media import is_metal
 from nearfield.metal.close_edges import close_edges
@@ -21,23 +23,25 @@ if TYPE_CHECKING:
 
 
 def moves(setup: Discretization) -> list[Moved]:
-    """Bodies first, then ports, elements and sources, far-field surfaces, each in the order of the model."""
+    """Bodies first, then ports, elements and sources, far-field surfaces, each in the order of the model; nothing of
+    bodies drawn wholly beyond a periodic cell, of which a copy acts."""
     model, grid = setup.simulation, setup.grid
-    metal = list(moved_metal(model._bodies, grid, setup.coefficients.metal))
+    bodies = [body for body in model._bodies if in_first_cell(body.shape, grid) is body.shape]
+    metal = list(moved_metal(bodies, grid, setup.coefficients.metal))
     return [
         *metal,
-        *close_edges(model._bodies, grid, model.boundaries, setup.coefficients.metal),
-        *stepped(setup, [one["what"] for one in metal]),
+        *close_edges(bodies, grid, model.boundaries, setup.coefficients.metal),
+        *stepped(setup, bodies, [one["what"] for one in metal]),
         *moved_entries(features(model, ("port", "element", "source")), grid),
         *moved_monitors(features(model, ("monitor",)), grid),
         *(one for monitor in model.monitors if isinstance(monitor, FarField) for one in monitor._moved(setup.context)),
     ]
 
 
-def stepped(setup: Discretization, listed: Sequence[str]) -> Iterator[Moved]:
-    """Curved and slanted metal on whole cells and edges, as far as no other entry of the list is about it."""
+def stepped(setup: Discretization, bodies: Sequence[FilledShape], listed: Sequence[str]) -> Iterator[Moved]:
+    """Curved and slanted metal among bodies on whole cells and edges, if no other entry of the list is about it."""
     follows = setup.coefficients.metal.follows
-    for body in setup.metal_choice.off_lines:
+    for body in (body for body in setup.metal_choice.off_lines if any(body is each for each in bodies)):
         curved = sum(body.shape._constant_along(axis) for axis in range(3)) < 2
         known = any(each.startswith(body.label) for each in listed)
         if not is_metal(body.medium) or not curved or known or follows(body.shape):

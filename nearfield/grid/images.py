@@ -37,6 +37,16 @@ def images(shape: Solid, grid: YeeGrid) -> Iterator[Solid]:
             yield shape.moved([n * (line[-1] - line[0]) for n, line in zip(cells, grid.lines)])
 
 
+def in_first_cell(shape: Solid, grid: YeeGrid) -> Solid:
+    """The shape itself, or where it lies wholly beyond an end of a closed axis its copy in the first cell."""
+    by = [0.0, 0.0, 0.0]
+    for axis, (line, low, high) in enumerate(zip(grid.lines, *shape.bounds())):
+        if grid.closed(axis) and (low > line[-1] or high < line[0]):
+            period = line[-1] - line[0]
+            by[axis] = -period * float(np.floor((0.5 * (low + high) - line[0]) / period))
+    return shape.moved(by) if any(by) else shape
+
+
 def shifts(low: float, high: float, line: np.ndarray) -> range:
     """By how many periods a body between `low` and `high` (m) may be moved and still lie in the cell."""
     period, spare = line[-1] - line[0], 1e-9 * (line[-1] - line[0])

@@ -16,14 +16,15 @@ AT_HOME = 0.02  # cells from its place up to which an edge of thin metal on a li
 def moved_place(
     what: str, grid: YeeGrid, axis: int, place: float, effect: str = "", beyond: int = 0
 ) -> Iterator[Moved]:
-    """A coordinate (m) that is moved to the nearest line; nothing where it lies on one, or outside the grid.
+    """A coordinate (m) that is moved to the nearest line; nothing where it lies on one, or past an end of
+    the grid that is not closed.
 
     `beyond`: -1 or 1 for the lower or the upper edge of thin metal, which acts a third of a cell further out than its
     line: nothing of one that so acts where it is drawn.
     """
-    line, node = grid.lines[axis], grid.nearest_node(axis, place)
-    to, cell = float(line[node]), float(grid.primary(axis)[min(node, line.size - 2)])
-    if not line[0] <= place <= line[-1] or abs(to - place) <= SAMPLE_TOLERANCE * cell:
+    line, (node, to) = grid.lines[axis], grid.nearest_line(axis, place)
+    cell = float(grid.primary(axis)[node % grid.cells[axis] if grid.closed(axis) else min(node, line.size - 2)])
+    if not (grid.closed(axis) or line[0] <= place <= line[-1]) or abs(to - place) <= SAMPLE_TOLERANCE * cell:
         return
     acts = to + beyond * cell_beyond(grid, axis, node, beyond) / 3
     off = abs(acts - place) / cell
@@ -35,8 +36,8 @@ def moved_place(
 
 def cell_beyond(grid: YeeGrid, axis: int, node: int, way: int) -> float:
     """Length (m) of the cell past a node, towards lower (-1) or higher coordinates."""
-    cells = grid.primary(axis)
-    return float(cells[min(max(node - (way < 0), 0), cells.size - 1)])
+    cells, number = grid.primary(axis), node - (way < 0)
+    return float(cells[number % cells.size if grid.closed(axis) else min(max(number, 0), cells.size - 1)])
 
 
 def moved_span(
@@ -46,8 +47,7 @@ def moved_span(
     if low == high:
         yield from moved_place(f"{what}, its place along {AXES[axis]}", grid, axis, low)
         return
-    nodes = [grid.nearest_node(axis, end) for end in (low, high)]
-    first, last = (float(grid.lines[axis][node]) for node in nodes)
+    nodes, (first, last) = zip(*(grid.nearest_line(axis, end) for end in (low, high)))
     first -= low_rim * cell_beyond(grid, axis, nodes[0], -1) / 3
     last += high_rim * cell_beyond(grid, axis, nodes[1], 1) / 3
     longer = 100.0 * ((last - first) / (high - low) - 1.0)

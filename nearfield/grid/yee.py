@@ -123,6 +123,15 @@ class YeeGrid:
         above = int(np.clip(np.searchsorted(line, coordinate), 1, line.size - 1))
         return above - int(coordinate - line[above - 1] <= line[above] - coordinate)
 
+    def nearest_line(self, axis: int, coordinate: float) -> tuple[int, float]:
+        """Number and coordinate (m) of the nearest grid line; those of a closed axis go on past its ends."""
+        line = self.lines[axis]
+        period = line[-1] - line[0]
+        past = self.closed(axis) and not line[0] <= coordinate <= line[-1]
+        turn = int(np.floor((coordinate - line[0]) / period)) if past else 0
+        node = self.nearest_node(axis, coordinate - turn * period)
+        return node + turn * self.cells[axis], float(line[node] + turn * period)
+
     def contains(self, position: Point) -> bool:
         """Whether a point lies in the grid, walls included, with a millionth of a cell to spare."""
         sides = ((line[0], line[-1], self.primary(axis)) for axis, line in enumerate(self.lines))

@@ -13,6 +13,7 @@ from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.media.surface_media import Conductor, is_metal
 from nearfield.metal.conformal import too_slight
 from nearfield.metal.grid_metal import GridMetal
+from nearfield.metal.metal import electric_ends
 from nearfield.metal.patches import cell_near, margin_of, next_axes, pair
 from nearfield.metal.skin import THICK
 from nearfield.metal.skin_fit import WIDEST
@@ -103,7 +104,7 @@ def few_cells_of_conductor(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iter
         if not isinstance(body.medium, Conductor) or not all(body.shape._constant_along(a) for a in range(3)):
             continue
         lower, upper = body.shape.bounds()
-        flat = sum(grid.nearest_node(a, lower[a]) == grid.nearest_node(a, upper[a]) for a in range(3))
+        flat = sum(first == last for first, last in (electric_ends(grid, a, lower[a], upper[a]) for a in range(3)))
         wide = sorted((upper[a] - lower[a]) / cell_near(grid, a, lower[a], upper[a]) for a in range(3))[1]
         if flat > 1 or (flat == 1 and wide < MANY):
             found.append((wide if flat == 1 and wide >= 1.0 else 0.0, body.label, body.medium.label()))

@@ -83,8 +83,9 @@ def _ends(body: Body, grid: YeeGrid) -> Iterator[Ends]:
 def _rim(body: Body, spans: Sequence[tuple[int, int]], grid: YeeGrid, axis: int, way: int) -> Ends:
     """The nodes of a rim across an axis, and where they are drawn."""
     low, high = np.array(body.lower), np.array(body.upper)
-    ranges = [np.arange(first, last + 1) for first, last in spans]
-    ranges[axis] = np.array([spans[axis][int(way > 0)]])
+    ranges = [np.arange(max(first, 0), min(last, n) + 1) for (first, last), n in zip(spans, grid.cells)]
+    rim = spans[axis][int(way > 0)]
+    ranges[axis] = ranges[axis][ranges[axis] == rim]  # none past the end of a closed axis
     nodes = np.stack([part.ravel() for part in np.meshgrid(*ranges, indexing="ij")], axis=1)
     places = np.clip(np.stack([grid.lines[a][nodes[:, a]] for a in range(3)], axis=1), low, high)
     places[:, axis] = (high if way > 0 else low)[axis]

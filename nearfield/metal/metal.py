@@ -62,28 +62,42 @@ def outline(shape: Solid, kind: str, grid: YeeGrid) -> Body:
     lower, upper = shape.bounds()
     ends = magnetic_ends if kind == "pmc" else electric_ends
     nodes = [ends(grid, a, lower[a], upper[a]) if shape._constant_along(a) else None for a in range(3)]
+    nodes = [
+        (-1, grid.cells[a] + 1) if pair and covers(grid, a, lower[a], upper[a]) else pair
+        for a, pair in enumerate(nodes)
+    ]
     # a body wholly outside the grid must not collapse onto its wall
     outside = any(upper[a] < line[0] or lower[a] > line[-1] for a, line in enumerate(grid.lines))
     flat = any(ends is not None and ends[0] == ends[1] for ends in nodes)
     return Body(shape, kind, nodes, (), not (flat or outside or isinstance(shape, Wire)), lower, upper, outside)
 
 
+def covers(grid: YeeGrid, axis: int, low: float, high: float) -> bool:
+    """Whether a body fills all of a closed axis, over whose ends it goes on without an image."""
+    line, slack = grid.lines[axis], SAMPLE_TOLERANCE * float(grid.primary(axis).min())
+    return grid.closed(axis) and low <= line[0] + slack and high >= line[-1] - slack
+
+
 def electric_ends(grid: YeeGrid, axis: int, low: float, high: float) -> tuple[int, int]:
-    """The grid lines nearest to both faces of a body."""
-    return grid.nearest_node(axis, low), grid.nearest_node(axis, high)
+    """The grid lines nearest to both faces of a body; past the ends of a closed axis they go on."""
+    return grid.nearest_line(axis, low)[0], grid.nearest_line(axis, high)[0]
 
 
 def magnetic_ends(grid: YeeGrid, axis: int, low: float, high: float) -> tuple[int, int]:
     """The grid lines between which H is zero: a magnetic wall acts at the outermost samples, in the middles of cells.
 
-    Those are the middles nearest to both faces (m), inside where two are as near; one layer at least.
+    Those are the middles nearest to both faces (m), inside where two are as near; one layer at least. Past the ends of
+    a closed axis they go on, for one period.
     """
-    centres, slack = grid.centres(axis), SAMPLE_TOLERANCE * float(grid.primary(axis).min())
+    centres, slack, before = grid.centres(axis), SAMPLE_TOLERANCE * float(grid.primary(axis).min()), 0
+    if grid.closed(axis):
+        period, before = grid.lines[axis][-1] - grid.lines[axis][0], grid.cells[axis]
+        centres = np.concatenate([centres + turn * period for turn in (-1, 0, 1)])
     first = int(np.argmin(np.abs(centres - low) - slack * (centres > low)))
     last = int(np.argmin(np.abs(centres - high) - slack * (centres < high)))
     if first > last:
         first = last = int(np.argmin(np.abs(centres - 0.5 * (low + high))))
-    return first, last + 1
+    return first - before, last - before + 1
 
 
 def body_of(shape: Solid, kind: str, grid: YeeGrid, boundaries: Boundaries) -> Body:

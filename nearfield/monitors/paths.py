@@ -158,8 +158,9 @@ class Current(BoxLike):
         samples: list[Stretch] = []
         for along, across, sign in ((b, c, 1.0), (c, b, -1.0)):
             first, last = spans[across]
-            for at, side in ((first - 1, sign), (last, -sign)):
-                if 0 <= at < grid.cells[across]:
+            cancel = grid.phases[across] == 0.0 and last - first + 1 == grid.cells[across]  # sides on the same samples
+            for at, side in () if cancel else ((first - 1, sign), (last, -sign)):
+                if grid.closed(across) or 0 <= at < grid.cells[across]:
                     nodes = np.arange(spans[along][0], spans[along][1] + 1)
                     samples.append((along + 3, {along: nodes, across: at}, side * grid.dual(along)[nodes]))
         if not samples:
@@ -167,7 +168,7 @@ class Current(BoxLike):
                 f"{self._label}: its rectangle spans the whole grid, so that the loop round it runs in the walls alone "
                 "and the current is always 0; end it at least a cell inside one of the walls whose current you want"
             )
-        planes = plane_weights(grid.centres(a), self.lower[a])
+        planes = plane_weights(grid, a, self.lower[a])
         return [loop_functional(context, a, planes, samples)]
 
     def _collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
@@ -194,18 +195,26 @@ def loop_functional(
     return Functional(component, i, j, k, weight)
 
 
-def plane_weights(centres: np.ndarray, coordinate: float) -> list[tuple[int, float]]:
-    """The one or two cell centres beside a coordinate and their weights in linear interpolation."""
+def plane_weights(grid: YeeGrid, axis: int, coordinate: float) -> list[tuple[int, float]]:
+    """The one or two cell centres beside a coordinate and their weights in linear interpolation; those past the seam of
+    a closed axis have the numbers -1 and n."""
+    centres, before = grid.centres(axis), 0
+    if grid.closed(axis) and centres.size > 1:
+        period = grid.lines[axis][-1] - grid.lines[axis][0]
+        centres, before = np.concatenate((centres[-1:] - period, centres, centres[:1] + period)), 1
     above = int(np.clip(np.searchsorted(centres, coordinate), 1, max(centres.size - 1, 1)))
     if centres.size == 1:
         return [(0, 1.0)]
     part = float(np.clip((coordinate - centres[above - 1]) / (centres[above] - centres[above - 1]), 0.0, 1.0))
-    return [(plane, share) for plane, share in ((above - 1, 1 - part), (above, part)) if share > 0]
+    return [(plane - before, share) for plane, share in ((above - 1, 1 - part), (above, part)) if share > 0]
 
 
 def enclosed_nodes(grid: YeeGrid, axis: int, low: float, high: float) -> tuple[int, int]:
-    """First and last grid node within [low, high]; the nearest to its middle where there is none."""
+    """First and last grid node within [low, high]; the nearest to its middle where there is none. Of a closed axis no
+    node comes twice."""
     line = grid.lines[axis]
     slack = 1e-6 * float(grid.primary(axis).min())
     first, last = int(np.searchsorted(line, low - slack)), int(np.searchsorted(line, high + slack, "right")) - 1
+    if grid.closed(axis):
+        last = min(last, first + grid.cells[axis] - 1)
     return (first, last) if first <= last else (grid.nearest_node(axis, 0.5 * (low + high)),) * 2

@@ -93,6 +93,7 @@ def touching_metal(context: Context, axis: int, node: int, index: Sequence[np.nd
     for other in range(3):
         for before in (0, 1):
             at = columns - before * np.eye(3, dtype=columns.dtype)[other]
+            at = np.stack(context.grid.in_cell(at.T), axis=-1)
             there = ((at >= 0) & (at < context.grid.component_shape(other))).all(axis=1)
             if there.any():
                 touched[there] |= np.asarray(context.coefficients.is_metal(other, *at[there].T))

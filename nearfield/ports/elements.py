@@ -15,7 +15,7 @@ from nearfield.lowering.context import Context, Site
 from nearfield.plan.term import Term
 from nearfield.ports.circuits import Circuit, Connection, two_pole
 from nearfield.ports.lumped import PlacedCircuit
-from nearfield.sources.edges import Name, OnEdges, ordered
+from nearfield.sources.edges import Edges, Name, OnEdges, ordered
 from nearfield.sources.sources import Axis
 
 
@@ -61,7 +61,12 @@ class TwoPole(OnEdges):
 
     def _placed(self, site: Site) -> PlacedCircuit:
         """Its circuit on its edges."""
-        return PlacedCircuit(self._circuit(), self._block(site))
+        return PlacedCircuit(self._circuit(), self._block(site).over_seams(site.grid))
+
+    def _edges(self, site: Site) -> list[Edges]:
+        """The samples that carry it, each once."""
+        block = self._placed(site).block
+        return [(block.component, *block.index)]
 
     def _loads(self, site: Site) -> list[EdgeLoad]:
         """Loads that it adds to the medium of its edges, before the coefficients are made."""

@@ -52,16 +52,20 @@ def loop_round(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Samples and weights of scale times the circulation of H, right-handed about +`along`, round a range of nodes.
 
-    The path runs in the plane of cell centres `half`, half a cell outside the nodes; beyond a wall there is no H.
+    The path runs in the plane of cell centres `half`, half a cell outside the nodes; beyond a wall there is no H. Round
+    all nodes of a closed axis it has no sides: they are the same samples, passed up and down.
     Returns component (n,), index (3, n), weight (n,).
     """
     first, second = (along + 1) % 3, (along + 2) % 3
+    spans = [
+        (low, min(high, low + grid.cells[a] - 1) if grid.closed(a) else high) for a, (low, high) in enumerate(spans)
+    ]
     parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     # + H_second past the high side of `first`, - before its low side; the other pair with the opposite signs
     for crossed, tangent, sign in ((first, second, 1.0), (second, first, -1.0)):
         low, high = spans[crossed]
         for outside, side in ((high, sign), (low - 1, -sign)):
-            if not 0 <= outside < grid.cells[crossed]:
+            if not (grid.closed(crossed) or 0 <= outside < grid.cells[crossed]):
                 continue
             nodes = np.arange(spans[tangent][0], spans[tangent][1] + 1)
             place = np.full((3, nodes.size), half)

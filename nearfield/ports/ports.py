@@ -202,8 +202,9 @@ class MicrostripPort(Port):
         """Terms that the engine steps with the fields, and the recorded voltage and current."""
         placed, (along, sign), node = self._placed(context), self._heading, self._plane_node(context.grid)
         middle = triple(0.5 * (low + high) for low, high in zip(self.lower, self.upper))
-        voltage = line_voltage(context, placed.block, along, node, middle)
-        current = line_current(context, placed.block, along, node, sign)
+        block = self._block(context)
+        voltage = line_voltage(context, block, along, node, middle)
+        current = line_current(context, block, along, node, sign)
         return [*placed.terms(context, self._source(context)), voltage, current, placed.voltage(context)]
 
     def _collect(self, context: Context, recordings: list[Recording], excitation: str) -> Variables:

@@ -10,7 +10,7 @@ from pydantic import StringConstraints
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.schema import Schema
-from nearfield.entry.triples import Point
+from nearfield.entry.triples import Point, triple
 from nearfield.grid.yee import AXES, YeeGrid, is_half
 from nearfield.lowering.context import Site
 
@@ -46,6 +46,15 @@ class EdgeBlock:
     def index(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """i, j and k of the edges."""
         return self.i, self.j, self.k
+
+    def over_seams(self, grid: YeeGrid) -> EdgeBlock:
+        """The block, what lies on the last line of a closed axis on the first one, its own; each edge once."""
+        index = np.stack(grid.in_cell(self.index))
+        if (index == np.stack(self.index)).all():
+            return self
+        (i, j, k), first, number = np.unique(index, axis=1, return_index=True, return_inverse=True)
+        width, share = (np.bincount(number.ravel(), weights=column) for column in (self.width, self.share))
+        return EdgeBlock(self.component, i, j, k, self.length[first], self.area[first], width, share, self.part[first])
 
 
 class Labelled(Schema):
@@ -145,6 +154,17 @@ def edge_block(grid: YeeGrid, lower: Point, upper: Point, axis: int, what: str) 
     area = dual_area(grid, axis, i, j, k)
     share, part = width * lengths.size / width.sum(), length / lengths.sum()
     return EdgeBlock(axis, i, j, k, length, area, width.ravel(), share.ravel(), part)
+
+
+def on_both_faces(edges: Edges, grid: YeeGrid) -> Edges:
+    """The edges, those on the first line of a closed axis on its last one too, where images of bodies may lie."""
+    component, *index = edges
+    for axis, last in enumerate(grid.cells):
+        if grid.closed(axis) and not is_half(component, axis) and (index[axis] == 0).any():
+            again = [part[index[axis] == 0] for part in index]
+            again[axis] = again[axis] + last
+            index = [np.concatenate(both) for both in zip(index, again)]
+    return component, *triple(index)
 
 
 def axis_and_sign(heading: Heading) -> tuple[int, int]:

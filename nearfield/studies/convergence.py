@@ -39,7 +39,7 @@ class Convergence:
     """A quantity at cells of no size.
 
     `value` and `uncertainty` in `unit`; `order` as it was observed, None where the values show none (two grids, or
-    values that go up and down); `runs` from the coarsest grid to the finest.
+    values that go up and down); `runs` from the coarsest grid to the finest; `warnings` of `check` on the coarsest.
     """
 
     quantity: str
@@ -48,10 +48,11 @@ class Convergence:
     uncertainty: float
     order: float | None
     runs: tuple[ConvergenceRun, ...]
+    warnings: tuple[str, ...] = ()
 
     def json_data(self) -> dict[str, Any]:
         """Everything as plain values."""
-        return asdict(self) | {"runs": [asdict(run) for run in self.runs]}
+        return asdict(self) | {"runs": [asdict(run) for run in self.runs], "warnings": list(self.warnings)}
 
 
 def converge(
@@ -61,6 +62,7 @@ def converge(
     threads: int | None = None,
     output: str | Path | None = None,
     report: Callable[[ConvergenceRun], None] | None = None,
+    warn: Callable[[str], None] | None = None,
 ) -> Convergence:
     """Run a model on two or more grids and extrapolate a quantity to cells of no size (Richardson), with uncertainty.
 
@@ -68,7 +70,8 @@ def converge(
     and 3 GHz" (docs/convergence.md lists them), or a function of a `Result` that gives a number. refinements: how many
     times finer the cells of each run are; left out, 1, 1.4 and 2 of an `AutoGrid` and 1 and 2 of other grids, whose
     cells are cut into whole numbers of parts. A run with cells n times finer takes some n^4 times as long. output: a
-    folder that takes each result as `refinement-2.h5` and the like. report: called after each run.
+    folder that takes each result as `refinement-2.h5` and the like. report: called after each run. warn: called before
+    them with each warning of `check` on the coarsest grid, which the answer's `warnings` hold too.
 
     The uncertainty is meant for the error of the cells: not for what the model leaves out, nor for the truncation of
     signals. Source: Roache, J. Fluids Eng. 116, 405 (1994). Error: `ModelError`.
@@ -88,6 +91,10 @@ def converge(
     if len(factors) < 2:
         raise ModelError(f"refinements {factors}: give two or more, such as (1, 2); one grid shows no convergence")
     models = one_method([refined(simulation, factor) for factor in factors])  # refusals come before the first run
+    warnings = models[0].check().warnings
+    if warn is not None:
+        for warning in warnings:
+            warn(warning)
     folder = None if output is None else Path(output)
     runs = []
     for factor, model in zip(factors, models):
@@ -96,7 +103,7 @@ def converge(
         if report is not None:
             report(runs[-1])
     found = extrapolated([1 / factor for factor in factors], [run.value for run in runs])
-    return Convergence(wanted.text, wanted.unit, found.value, found.uncertainty, found.order, tuple(runs))
+    return Convergence(wanted.text, wanted.unit, found.value, found.uncertainty, found.order, tuple(runs), warnings)
 
 
 def one_method(models: Sequence[Simulation]) -> list[Simulation]:

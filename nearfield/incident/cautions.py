@@ -1,0 +1,73 @@
+"""Warnings about total-field boxes of plane waves: bodies wholly outside them, far-field surfaces inside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nearfield.grid.yee import SAMPLE_TOLERANCE
+from nearfield.metal.cautions import and_others
+
+if TYPE_CHECKING:
+    from nearfield.bodies.geometry import FilledShape
+    from nearfield.entry.triples import Triple
+    from nearfield.lowering.context import Context
+    from nearfield.media.materials import Medium
+
+Labelled = Sequence[tuple[str, Any]]  # entries with their names in messages
+
+
+def unlit_bodies(waves: Labelled, bodies: Sequence[FilledShape], background: Medium, context: Context) -> Iterator[str]:
+    """Bodies of another medium than the background that lie wholly outside the boxes of all plane waves."""
+    seen = [body for body in bodies if waves and body.medium != background and in_grid(body, context)]
+    dark = [body for body in seen if not any(lights(wave, body, context) for _, wave in waves)]
+    if dark:
+        yield (
+            f"{waves[0][0]}{and_others(waves)}: its wave does not light {dark[0].label}{and_others(dark)}, wholly "
+            "outside its total-field box, where fields are scattered ones alone; enlarge the box so that it holds all "
+            "scatterers, with a cell to spare"
+        )
+
+
+def surfaces_in_boxes(waves: Labelled, monitors: Labelled, context: Context) -> Iterator[str]:
+    """Far-field surfaces inside the total-field box of a plane wave, where the wave itself passes through them."""
+    boxes = [(who, wave._corner_nodes(context.grid, context.boundaries)) for who, wave in waves]
+    for who, monitor in monitors if boxes else ():
+        surface = monitor._box(context) if monitor.kind == "far-field" else None
+        around = [source for source, box in boxes if surface is not None and inside(surface, box)]
+        if around:
+            yield (
+                f"{who}: its surface lies inside the total-field box of {around[0]}, where the wave itself passes "
+                "through it too: the net power out of it is minus what is absorbed inside, and a scattering "
+                "cross-section comes out near zero or negative; the surface must enclose the box, a cell away, to see "
+                "the scattered field alone (where lower and upper are left out, it lies 3 cells inside the CPML)"
+            )
+
+
+def inside(surface: tuple[Triple, Triple], box: tuple[Triple, Triple]) -> bool:
+    """Whether a surface lies inside a box without touching it; (lower, upper) nodes of each."""
+    return all(a > c and b < d for a, b, c, d in zip(*surface, *box))
+
+
+def in_grid(body: FilledShape, context: Context) -> bool:
+    """Whether a body reaches into the grid; on a periodic axis all do."""
+    grid = context.grid
+    ends = zip(*body.shape.bounds(), grid.lines)
+    return all(grid.closed(a) or (low <= line[-1] and high >= line[0]) for a, (low, high, line) in enumerate(ends))
+
+
+def lights(wave: Any, body: FilledShape, context: Context) -> bool:
+    """Whether the box of a plane wave holds some of a body, or the wave passes it as a layer behind the box."""
+    grid, (first, last), along = context.grid, wave._corner_nodes(context.grid, context.boundaries), wave._axis_number
+    apart, spans = np.zeros(3, bool), np.zeros(3, bool)
+    for axis, (low, high) in enumerate(zip(*body.shape.bounds())):
+        line, spare = grid.lines[axis], SAMPLE_TOLERANCE * float(grid.primary(axis).min())
+        begin, end = float(line[first[axis]]), float(line[last[axis]])
+        whole = grid.closed(axis) and (first[axis], last[axis]) == (0, grid.cells[axis])
+        apart[axis] = not whole and (high <= begin + spare or low >= end - spare)
+        begin = float(line[grid.cells[axis] // 2]) if grid.mirrors[axis] else begin  # a half stands for its image too
+        spans[axis] = low <= begin + spare and high >= end - spare
+    layer = along is not None and np.delete(spans, along).all() and body.shape._constant_along(along)
+    return bool(layer or not apart.any())
