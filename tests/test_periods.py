@@ -7,6 +7,7 @@ import pytest
 from checkpointed import assert_goes_on
 
 import nearfield as nf
+from nearfield import model_file
 from nearfield.grid.yee import COMPONENTS, is_half
 from nearfield.lowering.context import Site
 
@@ -179,7 +180,7 @@ def test_boundaries_come_back_from_a_model_file():
     faces = nf.Boundaries(x=nf.Bloch(phase=0.5), y="periodic", z_low="pec", z_high=nf.CPML(7))
     simulation = nf.Simulation(nf.Grid.uniform(1e-3, (4, 4, 20)), boundaries=faces, steps=1)
     text = simulation.to_toml()
-    assert nf.model_file.loads(text).boundaries == faces
+    assert model_file.loads(text).boundaries == faces
 
 
 one_side = r"x_low is 'periodic', x_high is a CPML: .* both must be alike"
