@@ -92,3 +92,15 @@ def test_a_far_field_surface_inside_the_box_is_said_to_see_no_scattered_field():
     assert text.startswith("monitor 'far': its surface lies inside the total-field box of source 'wave'")
     assert said(8) == said(None) == []
     assert said(5, sources=[nf.PointCurrent((0, 0, 4 * MM), "z", nf.GaussianDerivative(8e9))]) == []
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(-8, 6), (-6, 8), (-8, 8)])
+def test_a_surface_that_touches_the_box_off_the_walls_is_refused(lower, upper):
+    """One whose high faces lay on the box's ran, and saw the wave there: a cross-section 33 times too large."""
+    far = nf.FarField("far", (8e9,), lower=(lower * MM,) * 3, upper=(upper * MM,) * 3)
+    simulation = model(BALL, monitors=[far])
+    if (lower, upper) == (-8, 8):
+        simulation.check()
+    else:
+        with pytest.raises(nf.ModelError, match="crosses or touches the total-field box"):
+            simulation.check()

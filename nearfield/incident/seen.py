@@ -42,12 +42,14 @@ def marked(variables: Variables, fields: str) -> Variables:
     return {name: variable if name in variable.dims else noted(variable) for name, variable in variables.items()}
 
 
-def refuse_across(illuminations: tuple[Illumination, ...], who: str, first: Triple, last: Triple) -> None:
-    """Refuse a closed surface that crosses the faces of a total-field box."""
+def refuse_across(
+    illuminations: tuple[Illumination, ...], who: str, first: Triple, last: Triple, cells: Triple
+) -> None:
+    """Refuse a closed surface that crosses or touches the faces of a total-field box, but at the ends of the grid."""
     for light in illuminations:
-        pairs = list(zip(first, last, light.first, light.last))
-        around = all((a < c or a == c == 0) and (b > d or b == d) for a, b, c, d in pairs)
-        within = all(a > c and b < d for a, b, c, d in pairs)
+        pairs = list(zip(first, last, light.first, light.last, cells))
+        around = all((a < c or a == c == 0) and (b > d or b == d == end) for a, b, c, d, end in pairs)
+        within = all(a > c and b < d for a, b, c, d, _ in pairs)
         if not (around or within):
             raise ModelError(
                 f"{who}: its surface crosses or touches the total-field box of the plane wave, so that it would see "

@@ -228,7 +228,7 @@ class FarField(Monitor):
         walls = self._walls(context)
         refuse_behind(walls, *self._angles(walls))
         surrounding(context, self._places(context), walls)  # refuses a lossy one before the run
-        refuse_across(context.illuminations, self._label, *self._box(context))
+        refuse_across(context.illuminations, self._label, *self._box(context), context.grid.cells)
         return surface_terms(context, self._places(context), np.asarray(self.frequencies))
 
     def _collect(self, context: Context, recordings: list[Recording], excitation: str = "") -> Variables:
