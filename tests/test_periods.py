@@ -365,3 +365,20 @@ def test_a_magnetic_plate_over_the_whole_cell_lets_nothing_through():
 def test_a_body_past_an_end_that_is_no_period_is_still_lost():
     body = nf.Structure(nf.Box((0, 0, 30e-3), (3e-3, 3e-3, 33e-3)), "pec")
     assert any("lies outside the grid" in each for each in array_cell((0, 0), CELL, [body]).check().warnings)
+
+
+def test_the_current_of_a_microstrip_port_at_a_face_is_that_of_anywhere():
+    found = []
+    for x in (6e-3, 15e-3):
+        strip = nf.Structure(nf.Sheet((x, 10e-3, 2e-3), (x + 3e-3, 1, 2e-3)), "pec")
+        simulation = nf.Simulation(
+            nf.Grid.uniform(1e-3, (18, 40, 18)),
+            boundaries=nf.Boundaries(x="periodic", y=nf.CPML(6), z_low="pec", z_high=nf.CPML(6)),
+            structures=[strip],
+            ports=[nf.MicrostripPort("in", (x, 10e-3, 0), (x + 3e-3, 10e-3, 2e-3), "z", "+y", reference_plane=18e-3)],
+            waveform=nf.Gaussian(10e9),
+            steps=300,
+            precision="double",
+        )
+        found.append(simulation.run(threads=1).excitation().port("in")["current"].values)
+    assert_alike(*found, 1e-11)
