@@ -322,19 +322,3 @@ def test_a_rim_between_cells_of_different_widths_acts_where_it_is_drawn():
         metal="conformal",
     )
     assert model.guide_modes([2e9]).characteristic_impedance.item().real == pytest.approx(47.7, rel=0.005)
-
-
-@pytest.mark.parametrize("high", [False, True])
-@pytest.mark.parametrize("past", [0.2, 0.5, 0.8])
-def test_a_sheet_that_ends_just_before_the_cpml_has_a_rim_or_goes_on_into_it(past, high):
-    """Factors of its last cell were repeated through the layer: eigenvalues up to 4.6, where 4 is the limit."""
-    cells, layer, end = 24, 6, 6 + past
-    span = (11.3, cells - end) if high else (end, 12.7)
-    grid, boundaries = nf.Grid.uniform(1.0, (cells,) * 3).resolve(), nf.Boundaries(nf.CPML(layer))
-    sheet = nf.Sheet((8.3, span[0], 12), (15.6, span[1], 12))
-    step = 0.99 * grid.maximum_time_step()
-    assert largest_eigenvalue(coefficients(grid, [sheet], boundaries=boundaries, step=step), grid, step, 150) < 4.0
-    structure = nf.Structure(sheet, nf.PEC, name="plate")
-    moved = nf.Simulation(nf.Grid.uniform(1.0, (cells,) * 3), [structure], boundaries, steps=1).check().moved
-    joined = past < 0.5 or (past == 0.5 and not high)  # midway the lower line is the nearest
-    assert any("'plate'" in row["what"] and "CPML" in row["effect"] for row in moved) == joined

@@ -9,16 +9,13 @@ import numpy as np
 from nearfield.grid.yee import YeeGrid
 
 PAST = 8  # half cells past the ends of closed axes that are looked at
-NEARER = 0.4999  # cells before the inner face of a CPML where samples in it are taken to lie
 
 
 @dataclass(frozen=True)
 class HalfLattice:
     """Nodes and cell centres of an axis in turn: numbers (even: nodes), places, lengths of cell and dual cell there.
 
-    In the CPML lengths are those at its inner face, and places just less than half a cell before it, so that metal lies
-    there if it ends nearer to the face than to the next node. `end`: places of the inner faces, None if closed.
-    `layer`: which lie in the CPML; `faces`: its inner faces below and above, with the next node, the lower place first.
+    In the CPML places and lengths are those at its inner face. `end`: places of the inner faces, None if closed.
     """
 
     number: np.ndarray
@@ -27,17 +24,6 @@ class HalfLattice:
     length: np.ndarray  # of the cell at centres, of the dual cell at nodes
     past: np.ndarray  # by how much (m) the middle of that dual cell lies past the node, where cells differ
     end: tuple[float, float] | None
-    layer: np.ndarray
-    faces: tuple[tuple[float, float] | None, tuple[float, float] | None] = (None, None)
-
-    def joins_layer(self, place: np.ndarray) -> np.ndarray:
-        """Whether metal that ends at places (m) has a CPML's inner face as its nearest node, and so goes on into it."""
-        found, (low, high) = np.zeros(place.shape, dtype=bool), self.faces
-        if low:
-            found |= place - low[0] <= low[1] - place
-        if high:
-            found |= place - high[0] > high[1] - place
-        return found
 
 
 def half_lattice(grid: YeeGrid, interior: tuple[int, int], axis: int) -> HalfLattice:
@@ -60,18 +46,9 @@ def half_lattice(grid: YeeGrid, interior: tuple[int, int], axis: int) -> HalfLat
         number = np.arange(-PAST, 2 * count + PAST)
         source, turns = number % (2 * count), number // (2 * count)
         place = place[source] + turns * (line[-1] - line[0])
-        nowhere = np.zeros(number.size, dtype=bool)
-        return HalfLattice(number, place, largest[source], length[source], past[source], None, nowhere)
+        return HalfLattice(number, place, largest[source], length[source], past[source], None)
     low, high = 2 * interior[0], 2 * interior[1]
     odd = number % 2
     source = np.clip(number, low + odd, high - odd)
     ends = (place[low], place[high])
-    layer = (number < low) | (number > high)
-    below = (float(place[low]), float(place[low + 2])) if low else None
-    above = (float(place[high - 2]), float(place[high])) if high < 2 * count else None
-    faces, at = (below, above), place[source]
-    if below:
-        at[number < low] = below[0] + NEARER * (below[1] - below[0])
-    if above:
-        at[number > high] = above[1] - NEARER * (above[1] - above[0])
-    return HalfLattice(number, at, largest[source], length[source], past[source], ends, layer, faces)
+    return HalfLattice(number, place[source], largest[source], length[source], past[source], ends)

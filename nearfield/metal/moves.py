@@ -42,7 +42,6 @@ def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
             yield from moved_planes(body, grid, metal)
             if not isinstance(body.medium, ResistiveSheet) and not metal.follows(body.shape):
                 yield from moved_faces(body, bodies, grid)
-    yield from joined_to_layers(bodies, grid, metal)
     yield from narrow_gaps(bodies, grid, metal)
     yield from moved_walls(bodies, grid, metal)
     yield from moved_slanting_rims(bodies, grid, metal)
@@ -62,18 +61,6 @@ def moved_planes(body: FilledShape, grid: YeeGrid, metal: GridMetal) -> Iterator
                 yield from narrow_strip(body, grid, axis)
                 continue
             yield from without_thickness(body, grid, axis, node)
-
-
-def joined_to_layers(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
-    """Flat metal that ends less than half a cell before a CPML, and goes on into it."""
-    for body in bodies:
-        plane = metal.rimmed_plane(body.shape)
-        for axis in (a for a in range(3) if plane and a != plane[0]):
-            low, high = metal.boundaries.interior(grid)[axis]
-            for node, end in zip((low, high), (end[axis] for end in body.shape.bounds())):
-                if 0 < node < grid.cells[axis] and grid.nearest_node(axis, end) == node and not grid.closed(axis):
-                    effect = "it goes on into the CPML there"
-                    yield from moved_place(f"{body.label}, its rim across {AXES[axis]}", grid, axis, end, effect)
 
 
 def without_thickness(body: FilledShape, grid: YeeGrid, axis: int, node: int) -> Iterator[Moved]:

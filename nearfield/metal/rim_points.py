@@ -55,9 +55,6 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
     beyond = (foot + BESIDE * flat.shortest * normal).T
     free = ~flat.holds(beyond) & ~past_ends(beyond, [lattice.end for lattice in lattices], flat.margin)
     free &= ~flat.touches_others(foot.T, height)
-    along = np.abs(side) > 1.0 - SAME_WAY  # rims along a CPML have no field in it
-    for a, lattice in enumerate(lattices):
-        free &= ~(along[a] & (lattice.joins_layer(foot[a]) | lattice.layer[at[a]]))
     cells = np.stack([lattice.cell[n] for lattice, n in zip(lattices, at)])
     felt = free & (distance < np.maximum(REACH * (np.abs(side) * cells).sum(axis=0), least))
     felt &= np.abs((side * normal).sum(axis=0)) > 1.0 - SAME_WAY  # beside a side, not past its ends

@@ -63,8 +63,6 @@ def _corners(
     ends = [lattice.end for lattice in lattices]
     outside = past_ends((places[:, None] + close * quarters).reshape(-1, 2), ends, flat.margin)
     free = np.isin(metal.sum(axis=1), (1, 3)) & ~outside.reshape(metal.shape).any(axis=1)
-    for a, lattice in enumerate(lattices):
-        free &= ~lattice.joins_layer(places[:, a])
     free &= (metal_at(WITHIN * cells[:, None]) == metal).all(axis=1) & ~flat.touches_others(places, height)
     for place, filled in zip(places[free], metal[free]):
         opening = bool(filled.sum() == 3)
