@@ -162,13 +162,19 @@ def test_rods_at_walls_with_free_ends_or_cut_by_media_stay_as_they_were():
     assert rods(cut[::-1], grid, nf.Boundaries(nf.PEC))
 
 
-@pytest.mark.parametrize("seed", slow_after(4, range(16)))
-def test_no_face_counts_with_more_than_the_least_of_its_live_edges(seed):
-    """The proof of stability of thin wires, sample by sample, for bars of any radius and sides along any axis."""
+def drawn_at_random(seed):
+    """A generator, a grid with its lines, an axis, and a place that is away from the walls."""
     random = np.random.default_rng(seed)
     lines = [np.array(random_lines(random, n, seed % 2)) for n in random.integers(14, 18, 3)]
     grid, axis = nf.Grid(*lines).resolve(), int(random.integers(3))
     middle = [float(random.uniform(line[6], line[-7])) for line in lines]
+    return random, grid, lines, axis, middle
+
+
+@pytest.mark.parametrize("seed", slow_after(4, range(16)))
+def test_no_face_counts_with_more_than_the_least_of_its_live_edges(seed):
+    """The proof of stability of thin wires, sample by sample, for bars of any radius and sides along any axis."""
+    random, grid, lines, axis, middle = drawn_at_random(seed)
     wide = float(random.uniform(0.1, 1.9)) * min(float(np.diff(line).min()) for line in lines)
 
     def ends(half):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from cases import slow_after
 from scipy.sparse.linalg import spsolve
-from test_conformal import random_lines
-from test_rods import lattice
+from test_rods import drawn_at_random, lattice
 from test_thin_wires import assert_stable
 
 import nearfield as nf
@@ -179,10 +178,7 @@ def test_wires_decide_that_metal_is_conformal_and_ask_for_no_shorter_step():
 @pytest.mark.parametrize("seed", slow_after(4, range(12)))
 def test_no_face_counts_with_more_than_the_least_of_its_live_edges(seed):
     """The proof of stability of thin wires, sample by sample, about wires of any radius along any axis."""
-    random = np.random.default_rng(seed)
-    lines = [np.array(random_lines(random, n, seed % 2)) for n in random.integers(14, 18, 3)]
-    grid, axis = nf.Grid(*lines).resolve(), int(random.integers(3))
-    middle = [float(random.uniform(line[6], line[-7])) for line in lines]
+    random, grid, lines, axis, middle = drawn_at_random(seed)
     radius = float(10 ** random.uniform(-3, -0.5)) * min(float(np.diff(line).min()) for line in lines)
     ends = [tuple(float(line[n]) if a == axis else middle[a] for a, line in enumerate(lines)) for n in (3, -4)]
     bodies = filled_shapes([nf.Structure(nf.Wire(ends, radius), nf.PEC)])

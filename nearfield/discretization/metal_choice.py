@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from nearfield.bodies.shapes import Wire
 from nearfield.grid.images import in_first_cell
 from nearfield.metal import conformal
 from nearfield.metal.cautions import and_others
 from nearfield.metal.open_edges import open_edges
-from nearfield.metal.rods import between_lines
+from nearfield.metal.rods import rods
 
 if TYPE_CHECKING:
     from nearfield.bodies.geometry import FilledShape
@@ -31,19 +32,15 @@ class MetalChoice:
 def metal_choice(model: Model, grid: YeeGrid) -> MetalChoice:
     """What the entry `metal` means for a model: "auto" is conformal where a body of metal is off the grid lines or has
     an edge in the open field."""
-    homes, boundaries = [in_first_cell(body.shape, grid) for body in model._bodies], model.boundaries
-    placed = zip(model._bodies, homes)
-    bodies = [body if home is body.shape else replace(body, shape=home) for body, home in placed]  # type: ignore[arg-type]
-    cutting = tuple(conformal.cutting(bodies, grid, boundaries))
-    cut = {body.number for body in cutting}
-    wires = between_lines(bodies, grid, boundaries)
-    off = tuple(
-        body
-        for number, body in enumerate(bodies)
-        if body.number in cut or number in wires or conformal.off_lines(body, grid, boundaries)
-    )
+    boundaries = model.boundaries
+    bodies = [replace(body, shape=in_first_cell(body.shape, grid)) for body in model._bodies]
+    thin = rods(bodies, grid, boundaries)
+    cutting = tuple(conformal.cutting([body for n, body in enumerate(bodies) if n not in thin], grid, boundaries))
+    decided = {body.number for body in cutting}
+    decided |= {bodies[n].number for n, rod in thin.items() if isinstance(rod.shape, Wire)}
+    off = tuple(body for body in bodies if body.number in decided or conformal.off_lines(body, grid, boundaries))
     decides = model.metal == "auto" and not off
-    edges = tuple(open_edges(bodies, grid, boundaries)) if decides else ()
+    edges = tuple(open_edges(bodies, grid, boundaries, thin)) if decides else ()
     method = ("conformal" if off or edges else "staircase") if model.metal == "auto" else model.metal
     return MetalChoice(method, off, cutting if method == "conformal" else (), edges)
 

@@ -41,7 +41,8 @@ def moves(setup: Discretization) -> list[Moved]:
 def stepped(setup: Discretization, bodies: Sequence[FilledShape], listed: Sequence[str]) -> Iterator[Moved]:
     """Curved and slanted metal among bodies on whole cells and edges, if no other entry of the list is about it."""
     follows = setup.coefficients.metal.follows
-    for body in (body for body in setup.metal_choice.off_lines if any(body is each for each in bodies)):
+    numbers = {body.number for body in bodies}
+    for body in (body for body in setup.metal_choice.off_lines if body.number in numbers):
         curved = sum(body.shape._constant_along(axis) for axis in range(3)) < 2
         known = any(each.startswith(body.label) for each in listed)
         if not is_metal(body.medium) or not curved or known or follows(body.shape):

@@ -98,8 +98,7 @@ def lost_bodies(bodies: Iterable[FilledShape], grid: YeeGrid) -> Iterator[str]:
     """Warnings about structures outside the grid, smaller than a cell, or read in a wrong unit."""
     for body in bodies:
         lower, upper = body.shape.bounds()
-        past = (lower[a] > line[-1] or upper[a] < line[0] for a, line in enumerate(grid.lines))
-        if any(out and not grid.closed(a) for a, out in enumerate(past)):
+        if not grid.reached_by(lower, upper):
             yield f"{body.label} lies outside the grid, {grid.extent_text()}, and has no effect; move it or remove it"
             continue
         size = [high - low for low, high in zip(lower, upper)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from nearfield.entry.errors import ModelError
 if TYPE_CHECKING:
     from nearfield.grid.yee import YeeGrid
 
+AnySolid = TypeVar("AnySolid", bound=Solid)
 MOST_COPIES = 10_000  # largest number for one body, 100 x 100 periods: more is a slip of units and takes minutes
 
 
@@ -37,7 +38,7 @@ def images(shape: Solid, grid: YeeGrid) -> Iterator[Solid]:
             yield shape.moved([n * (line[-1] - line[0]) for n, line in zip(cells, grid.lines)])
 
 
-def in_first_cell(shape: Solid, grid: YeeGrid) -> Solid:
+def in_first_cell(shape: AnySolid, grid: YeeGrid) -> AnySolid:
     """The shape itself, or where it lies wholly beyond an end of a closed axis its copy in the first cell."""
     by = [0.0, 0.0, 0.0]
     for axis, (line, low, high) in enumerate(zip(grid.lines, *shape.bounds())):

@@ -132,6 +132,11 @@ class YeeGrid:
         node = self.nearest_node(axis, coordinate - turn * period)
         return node + turn * self.cells[axis], float(line[node] + turn * period)
 
+    def reached_by(self, lower: Point, upper: Point) -> bool:
+        """Whether a box (m) reaches into the grid; along a closed axis, where its images lie, all do."""
+        ends = enumerate(zip(lower, upper, self.lines))
+        return all(self.closed(a) or (low <= line[-1] and high >= line[0]) for a, (low, high, line) in ends)
+
     def contains(self, position: Point) -> bool:
         """Whether a point lies in the grid, walls included, with a millionth of a cell to spare."""
         sides = ((line[0], line[-1], self.primary(axis)) for axis, line in enumerate(self.lines))

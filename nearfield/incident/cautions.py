@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.grid.yee import SAMPLE_TOLERANCE
+from nearfield.incident.seen import lies_within
 from nearfield.metal.cautions import and_others
 
 if TYPE_CHECKING:
     from nearfield.bodies.geometry import FilledShape
-    from nearfield.entry.triples import Triple
     from nearfield.lowering.context import Context
     from nearfield.media.materials import Medium
 
@@ -21,7 +21,8 @@ Labelled = Sequence[tuple[str, Any]]  # entries with their names in messages
 
 def unlit_bodies(waves: Labelled, bodies: Sequence[FilledShape], background: Medium, context: Context) -> Iterator[str]:
     """Bodies of another medium than the background that lie wholly outside the boxes of all plane waves."""
-    seen = [body for body in bodies if waves and body.medium != background and in_grid(body, context)]
+    grid = context.grid
+    seen = [body for body in bodies if waves and body.medium != background and grid.reached_by(*body.shape.bounds())]
     dark = [body for body in seen if not any(lights(wave, body, context) for _, wave in waves)]
     if dark:
         yield (
@@ -36,7 +37,7 @@ def surfaces_in_boxes(waves: Labelled, monitors: Labelled, context: Context) -> 
     boxes = [(who, wave._corner_nodes(context.grid, context.boundaries)) for who, wave in waves]
     for who, monitor in monitors if boxes else ():
         surface = monitor._box(context) if monitor.kind == "far-field" else None
-        around = [source for source, box in boxes if surface is not None and inside(surface, box)]
+        around = [source for source, box in boxes if surface is not None and lies_within(*surface, *box)]
         if around:
             yield (
                 f"{who}: its surface lies inside the total-field box of {around[0]}, where the wave itself passes "
@@ -44,18 +45,6 @@ def surfaces_in_boxes(waves: Labelled, monitors: Labelled, context: Context) -> 
                 "cross-section comes out near zero or negative; the surface must enclose the box, a cell away, to see "
                 "the scattered field alone (where lower and upper are left out, it lies 3 cells inside the CPML)"
             )
-
-
-def inside(surface: tuple[Triple, Triple], box: tuple[Triple, Triple]) -> bool:
-    """Whether a surface lies inside a box without touching it; (lower, upper) nodes of each."""
-    return all(a > c and b < d for a, b, c, d in zip(*surface, *box))
-
-
-def in_grid(body: FilledShape, context: Context) -> bool:
-    """Whether a body reaches into the grid; on a periodic axis all do."""
-    grid = context.grid
-    ends = zip(*body.shape.bounds(), grid.lines)
-    return all(grid.closed(a) or (low <= line[-1] and high >= line[0]) for a, (low, high, line) in enumerate(ends))
 
 
 def lights(wave: Any, body: FilledShape, context: Context) -> bool:

@@ -42,15 +42,19 @@ def marked(variables: Variables, fields: str) -> Variables:
     return {name: variable if name in variable.dims else noted(variable) for name, variable in variables.items()}
 
 
+def lies_within(first: Triple, last: Triple, lower: Triple, upper: Triple) -> bool:
+    """Whether a surface, from its first to its last nodes, lies inside a box without touching it."""
+    return all(a > c and b < d for a, b, c, d in zip(first, last, lower, upper))
+
+
 def refuse_across(
     illuminations: tuple[Illumination, ...], who: str, first: Triple, last: Triple, cells: Triple
 ) -> None:
     """Refuse a closed surface that crosses or touches the faces of a total-field box, but at the ends of the grid."""
     for light in illuminations:
-        pairs = list(zip(first, last, light.first, light.last, cells))
-        around = all((a < c or a == c == 0) and (b > d or b == d == end) for a, b, c, d, end in pairs)
-        within = all(a > c and b < d for a, b, c, d, _ in pairs)
-        if not (around or within):
+        ends = zip(first, last, light.first, light.last, cells)
+        around = all((a < c or a == c == 0) and (b > d or b == d == end) for a, b, c, d, end in ends)
+        if not (around or lies_within(first, last, light.first, light.last)):
             raise ModelError(
                 f"{who}: its surface crosses or touches the total-field box of the plane wave, so that it would see "
                 "total fields here and scattered ones there; let it enclose the box, a cell away (by default it lies 3 "

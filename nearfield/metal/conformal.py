@@ -20,7 +20,6 @@ from nearfield.media.surface_media import ResistiveSheet, is_metal
 from nearfield.metal.metal import kind_of, outline
 from nearfield.metal.open_parts import OpenParts
 from nearfield.metal.patches import cell_near, margin_of, shortest_cells
-from nearfield.metal.rods import rods
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,10 +93,9 @@ def off_lines(body: FilledShape, grid: YeeGrid, boundaries: Boundaries) -> bool:
 
 
 def cutting(bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries) -> list[FilledShape]:
-    """Bodies off the grid lines that can cut cells: metal that is followed, and what is later drawn into it."""
-    thin = rods(bodies, grid, boundaries)
-    kept = [body for number, body in enumerate(bodies) if number not in thin]
-    drawn = [body for body in kept if not isinstance(body.medium, ResistiveSheet)]
+    """Bodies, none of them rods, off the grid lines that can cut cells: metal that is followed, and what is later
+    drawn into it."""
+    drawn = [body for body in bodies if not isinstance(body.medium, ResistiveSheet)]
     outlines = [outline(body.shape, kind_of(body.medium), grid) for body in drawn]
     found: list[FilledShape] = []
     metal: list[Body] = []

@@ -51,7 +51,7 @@ class GridMetal:
         light: float,
         gaps: Sequence[Edges] = (),
     ) -> None:
-        self.grid, self.boundaries, self._light = grid, boundaries, light
+        self.grid, self._boundaries, self._light = grid, boundaries, light
         self.beads = beads_of(bodies, grid, boundaries, gaps) if conformal else {}
         self.strips = strips = narrow_strips(bodies, grid, boundaries, gaps) if conformal else {}
         self.rods = rods(bodies, grid, boundaries) if conformal else {}
@@ -124,7 +124,7 @@ class GridMetal:
         ends = [list(ends_of(wire, self.grid)) if wire and not wire._slants else [] for wire in wires]
         if not any(ends):
             return owned, ends
-        drawn, samples = Conductors(self.grid, self.boundaries, [body for body, _ in owned]), SampleNumbers(self.grid)
+        drawn, samples = Conductors(self.grid, self._boundaries, [body for body, _ in owned]), SampleNumbers(self.grid)
 
         def conducts(component: int, *index: np.ndarray) -> np.ndarray:
             return at_samples(self.grid, index, lambda *where: [drawn.take(Patch(component, *where))])[0] > 0
@@ -142,7 +142,7 @@ class GridMetal:
             for strip in self.strips.values()
             for box in strip.touched
         ]
-        return SheetRims(self.grid, self.boundaries, bodies, [*gaps, *touched], followed)
+        return SheetRims(self.grid, self._boundaries, bodies, [*gaps, *touched], followed)
 
     def _about_rims(self, bodies: Sequence[Body], followed: Sequence[bool]) -> DriveFactors:
         """The factors about rims of sheets and corners of solids."""
@@ -151,7 +151,7 @@ class GridMetal:
         kept = [number for number, body in enumerate(bodies) if not isinstance(body.shape, Wire)]
         drawn = [followed[number] or bodies[number].kind == "medium" for number in kept]
         metal = _Samples(self, samples, sheets.metal)
-        corners = SolidCorners(self.grid, self.boundaries, [bodies[number] for number in kept], drawn, metal)
+        corners = SolidCorners(self.grid, self._boundaries, [bodies[number] for number in kept], drawn, metal)
 
         edges, faces = sheets.edges + corners.edges, sheets.faces + corners.faces
         by_cell = pair([*own, *other] for own, other in zip(sheets.by_cell, corners.by_cell))
@@ -197,7 +197,7 @@ class GridMetal:
         """The surfaces of good conductors; `band` (Hz): see `fit_band`."""
         metal = self._stepped, self._cutting, self.openings
         flat = [(shape, plane) for shape, plane in self._rimmed if plane]
-        return skin_surfaces(self.grid, self.boundaries, *metal, self._light, band, flat)
+        return skin_surfaces(self.grid, self._boundaries, *metal, self._light, band, flat)
 
     def signature(self, axis: int, plane: int) -> tuple:
         """Equal for planes across `axis` where the metal is the same."""

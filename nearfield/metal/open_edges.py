@@ -6,7 +6,7 @@ in closed cavities and on plates from wall to wall.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -23,13 +23,15 @@ from nearfield.metal.narrow_strips import narrow_strips
 from nearfield.metal.outlines import FlatMetal
 from nearfield.metal.patches import margin_of, next_axes
 from nearfield.metal.rim_points import rim_points
-from nearfield.metal.rods import rods
 from nearfield.metal.sheet_rims import planes_of
 
 
-def open_edges(bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries) -> list[FilledShape]:
-    """Bodies of metal with such an edge, and sheets in one plane with it, in the order of the structures."""
-    thin = {*narrow_strips(bodies, grid, boundaries), *rods(bodies, grid, boundaries)}
+def open_edges(
+    bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries, rods: Iterable[int]
+) -> list[FilledShape]:
+    """Bodies of metal with such an edge, `rods` (their numbers) among them, and sheets in one plane with it, in the
+    order of the structures."""
+    thin = {*narrow_strips(bodies, grid, boundaries), *rods}
     strips = {bodies[number].number for number in thin}
     kept = [body for body in bodies if not isinstance(body.medium, ResistiveSheet)]
     drawn = [body_of(body.shape, kind_of(body.medium), grid, boundaries) for body in kept]

@@ -90,11 +90,6 @@ def rods(bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries) -
     return {number: _rod(one, grid) for number, one in kept.items()}
 
 
-def between_lines(bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries) -> set[int]:
-    """Numbers of the wires that act between lines."""
-    return {n for n, rod in rods(bodies, grid, boundaries).items() if isinstance(rod.shape, Wire)}
-
-
 def _candidate(shape: Solid, grid: YeeGrid, boundaries: Boundaries) -> _Candidate | None:
     """A rod in the open part of the grid, or a wire between its lines; None for all other shapes."""
     if isinstance(shape, Wire):

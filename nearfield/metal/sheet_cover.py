@@ -26,36 +26,35 @@ class SheetCover:
     def signature(self, axis: int, plane: int) -> tuple:
         """Equal for planes across an axis next to which sheets cover as much."""
         found: list[object] = []
-        for (normal, node), (first, part) in self._parts.items():
+        for normal, node in self._parts:
             if normal == axis:
-                found += [node - plane if abs(node - plane) < 2 else None]
+                found.append(node - plane if abs(node - plane) < 2 else None)
             else:
-                place = next_axes(normal).index(axis)
-                rows = np.arange(plane - 1, plane + 2) - first[place]
-                kept = np.clip(rows, -1, part.shape[place])
-                padded = np.pad(part, [(1, 1) if n == place else (0, 0) for n in range(2)])
-                found += [padded.take(kept + 1, axis=place).tobytes()]
+                rows = (self._row((normal, node), axis, plane + n) for n in (-1, 0, 1))
+                found += [None if row is None else row.tobytes() for row in rows]
         return tuple(found)
+
+    def _row(self, sheet: Plane, axis: int, plane: int) -> np.ndarray | None:
+        """Shares along a row of a sheet's faces, the one in a plane across an axis of the sheet; None past its ends."""
+        first, part = self._parts[sheet]
+        along = next_axes(sheet[0]).index(axis)
+        row = plane - first[along]
+        return part.take(row, axis=along) if 0 <= row < part.shape[along] else None
 
     def faces(self, normal: int, axis: int, plane: int) -> np.ndarray | None:
         """Shares of the faces across `normal` in a plane across `axis`, one more than there are cells; or None."""
         across, found = next_axes(axis), None
         for (own, node), (first, part) in self._parts.items():
+            value = part
             if own != normal or (own == axis and node != plane):
                 continue
-            if own == axis:
-                span = tuple(slice(low, low + size) for low, size in zip(first, part.shape))
-                value = part
-            else:
-                along = next_axes(own).index(axis)
-                row, low = plane - first[along], first[1 - along]
-                if not 0 <= row < part.shape[along]:
+            if own != axis:
+                row = self._row((own, node), axis, plane)
+                if row is None:
                     continue
-                other = next_axes(own)[1 - along]
-                size = part.shape[1 - along]
-                spans = {own: slice(node, node + 1), other: slice(low, low + size)}
-                span = tuple(spans[a] for a in across)
-                value = part.take(row, axis=along).reshape([-1 if a == other else 1 for a in across])
+                value = row.reshape([1 if a == own else -1 for a in across])
+            starts = dict(zip(next_axes(own), first)) | {own: node}
+            span = tuple(slice(starts[a], starts[a] + size) for a, size in zip(across, value.shape))
             if found is None:
                 found = np.zeros([self._grid.cells[a] + 1 for a in across])
             found[span] = np.maximum(found[span], value)
