@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from nearfield.parallel.launch import command, launcher
 
 CHILD = """
 import mmap, os, sys, time
+from contextlib import suppress
 from pathlib import Path
 from nearfield.machine.left_segments import note_own
 folder = Path(sys.argv[1])
@@ -100,13 +102,12 @@ def test_ranks_of_a_run_that_is_killed_leave_nothing_that_the_next_run_does_not_
     process = subprocess.Popen(waiting, **options)
     assert process.stdout
     ranks = [int(process.stdout.read(9)) for _ in range(2)]
-    shared, files = left_segments.SHARED_MEMORY, set()
-    for number in ranks:
-        maps = Path(f"/proc/{number}/maps").read_text()
-        files |= {
-            Path(path) for path in re.findall(rf"{shared}/\S+", maps) if path.split("/")[-1].startswith(MADE_BY_MPI)
-        }
-        os.kill(number, signal.SIGKILL)
+    shared = left_segments.SHARED_MEMORY
+    mapped = [path for rank in ranks for path in re.findall(rf"{shared}/\S+", Path(f"/proc/{rank}/maps").read_text())]
+    files = {Path(path) for path in mapped if Path(path).name.startswith(MADE_BY_MPI)}
+    for rank in ranks:
+        with suppress(ProcessLookupError):  # the launcher may end a rank once another has died
+            os.kill(rank, signal.SIGKILL)
     process.communicate()
     assert files and any(path.exists() for path in files)
     subprocess.run([*line, script], check=True, **options)
