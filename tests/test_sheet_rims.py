@@ -322,3 +322,31 @@ def test_a_rim_between_cells_of_different_widths_acts_where_it_is_drawn():
         metal="conformal",
     )
     assert model.guide_modes([2e9]).characteristic_impedance.item().real == pytest.approx(47.7, rel=0.005)
+
+
+@pytest.mark.parametrize("high", [False, True])
+@pytest.mark.parametrize("before", [0.1, 0.3, 0.7])
+def test_the_time_step_stays_where_a_sheet_ends_just_before_the_cpml(before, high):
+    """Factors of its last cell were repeated through the layer: eigenvalues up to 4.6, where 4 is the limit."""
+    cells, layer = 24, 6
+    span = (11.3, cells - layer - before) if high else (layer + before, 12.7)
+    grid, boundaries = nf.Grid.uniform(1.0, (cells,) * 3).resolve(), nf.Boundaries(nf.CPML(layer))
+    sheet = nf.Sheet((8.3, span[0], 12), (15.6, span[1], 12))
+    step = 0.99 * grid.maximum_time_step()
+    assert largest_eigenvalue(coefficients(grid, [sheet], boundaries=boundaries, step=step), grid, step, 150) < 4.0
+
+
+def test_a_rim_that_crosses_the_face_of_the_cpml_at_a_small_angle_decays():
+    """Its factors are not those of a strip that leads into the layer: repeated there, fields grew after 3000 steps."""
+    outline = [(6.3, 7.85), (13.4, 8.15), (13.1, 16), (6.3, 16)]
+    plate = nf.Polygon("z", [(u * 1e-3, v * 1e-3) for u, v in outline], 11e-3, 11e-3)
+    model = nf.Simulation(
+        nf.Grid.uniform(1e-3, (22, 24, 22)),
+        [nf.Structure(plate, nf.PEC)],
+        nf.Boundaries(nf.CPML(8)),
+        [nf.PointCurrent((9e-3, 12e-3, 9e-3), "y", nf.ModulatedGaussian("10 GHz", "16 GHz"))],
+        monitors=[nf.Probe("beside", (12e-3, 10e-3, 13e-3), "Ez")],
+        steps=4000,
+    )
+    field = np.abs(model.run(threads=1)["beside"].values)
+    assert field[-200:].max() < 1e-3 * field.max()

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import nearfield as nf
+from nearfield.discretization.discretization import Discretization
+from nearfield.run.guard import likely_cause
 
 MIDDLE = (5e-3, 5e-3, 5e-3)
 
@@ -56,6 +58,16 @@ def test_a_divergence_names_step_component_place_medium_and_cause(tmp_path):
     assert caught.value.result.status == "diverged"
     kept = nf.open_result(tmp_path / "result.h5")
     assert kept.status == "diverged" and kept.facts["divergence"] == message and kept["tip"].sizes["time"] > 0
+
+
+def test_energy_that_doubles_slowly_is_laid_to_the_cpml_if_there_is_one():
+    """Fields that do not travel gain there over thousands of steps; circuits and media break within some hundred."""
+    element = nf.LumpedElement((4e-3, 4e-3, 4e-3), (4e-3, 4e-3, 5e-3), "z", resistance=50)
+    for boundary, slowly in ((nf.CPML(1), True), (nf.CPML(1), False), ("pec", True)):
+        setup = Discretization(box(boundary, steps=1, elements=[element]))
+        found = likely_cause(setup, (5, 5, 5), (2000 if slowly else 50) * setup.time_step)
+        assert ("do not travel" in found) == (slowly and boundary != "pec")
+        assert ("circuit" in found) == (not slowly or boundary == "pec")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -14,6 +14,7 @@ from nearfield.metal.patches import spread
 from nearfield.metal.rim_field import REACH
 
 UPRIGHT = 1e-3  # sine of the angle to an axis up to which a rim counts as along it
+INTO = 0.7  # part of a side's normal along an axis below which it leads into the CPML across that axis
 TIES = 6  # decimals of distances in cells up to which two rims are as near
 SAME_WAY = 1e-6  # difference of the cosines of twice the angles of rims below which they are parallel
 
@@ -133,7 +134,7 @@ def _about(flat: FlatMetal, number: int, lattices: Sequence[HalfLattice], least:
         (np.empty((2, 0), int), np.empty(0), np.empty((2, 0)), np.empty((2, 0)), np.empty(0, bool))
     ]
     for first, last, normal in zip(start, end, outwards):
-        cuts = [_near(lattice, min(a, b), max(a, b), least) for lattice, a, b in zip(lattices, first, last)]
+        cuts = [_near(*each, least, flat.margin) for each in zip(lattices, first, last, np.abs(normal))]
         if any(cut.size == 0 for cut in cuts):
             continue
         points = [spread(lattice.place[cut], n) for n, (lattice, cut) in enumerate(zip(lattices, cuts))]
@@ -146,7 +147,10 @@ def _about(flat: FlatMetal, number: int, lattices: Sequence[HalfLattice], least:
     return tuple(np.concatenate([part[n] for part in parts], axis=-1) for n in range(5))
 
 
-def _near(lattice: HalfLattice, low: float, high: float, least: float) -> np.ndarray:
-    """Places in a lattice within the reach of an interval."""
+def _near(lattice: HalfLattice, start: float, end: float, across: float, least: float, margin: float) -> np.ndarray:
+    """Places in a lattice within the reach of a side; none in a CPML that it ends before or rather runs along."""
+    low, high = min(start, end), max(start, end)
     reach = np.maximum(REACH * 2.0**0.5 * lattice.cell, least)
-    return np.nonzero((lattice.place >= low - reach) & (lattice.place <= high + reach))[0]
+    near = (lattice.place >= low - reach) & (lattice.place <= high + reach)
+    entered = lattice.reached(low, high, margin) if across < INTO else lattice.layer == 0
+    return np.nonzero(near & entered)[0]

@@ -19,6 +19,7 @@ from nearfield.run.growth import grown
 
 GROWTH = 10.0  # times the energy at the end of the sources: no passive model gives so much
 FEWEST_WAVES = 1e-4  # least part of the peak that is taken for waves, where a static field seems to be all of it
+SLOW = 500  # steps in which energy doubles at least where fields gain slowly in a CPML
 NEAR = 3  # cells from a CPML at which it is the likely cause
 
 
@@ -37,6 +38,7 @@ class Guard:
     energies: list[float] = field(default_factory=list)
     still: float = 0.0  # energy of a static field over the peak, where all else has decayed
     growth: str = ""  # of a run that diverged while its energy was still small: how it grew
+    doubling: float = 0.0  # of such a run, time in which its energy doubled (s)
 
     def add(self, time: float, energy_sum: float) -> str | None:
         """Take one energy sum; returns None to go on, "decayed" or "diverged" to stop."""
@@ -53,9 +55,10 @@ class Guard:
         if not self.hoarding and (found := grown(self.since_end)):
             checks, factor = found
             span = time - self.times[-1 - checks]
+            self.doubling = float(span / np.log2(factor))
             self.growth = (
                 f"with all sources off the energy of the fields grew {factor:.3g} times in the last {span:.4g} s, "
-                f"twofold every {span / np.log2(factor):.3g} s"
+                f"twofold every {self.doubling:.3g} s"
             )
             return "diverged"
         return "decayed" if self.decay and energy <= self.decay * self.peak else None
@@ -85,8 +88,9 @@ class Guard:
         return self.energies[-1] / self.peak if self.energies and self.peak > 0 else 1.0
 
 
-def explain_divergence(setup: Discretization, engine: Engine, growth: str = "") -> str:
+def explain_divergence(setup: Discretization, engine: Engine, guard: Guard) -> str:
     """Where the field broke, or is largest while it grows, in which medium, and the likely cause, in one message."""
+    growth = guard.growth
     worst = worst_sample(engine)
     if worst is None:
         return f"diverged at step {engine.step}"
@@ -98,7 +102,7 @@ def explain_divergence(setup: Discretization, engine: Engine, growth: str = "") 
     return (
         f"diverged at step {engine.step} ({engine.step * setup.time_step:.4g} s){growth and ': ' + growth}: "
         f"{COMPONENTS[component]} at ({where}) m, cell {index}, {beside(setup, index)}, in {medium}. "
-        f"{likely_cause(setup, index)}"
+        f"{likely_cause(setup, index, guard.doubling)}"
     )
 
 
@@ -154,14 +158,22 @@ def worst_sample(engine: Engine) -> tuple[int, Triple] | None:
     return found[1:] if found[0] >= 0 else None
 
 
-def likely_cause(setup: Discretization, index: Triple) -> str:
-    """The most common reason for a divergence at such a place."""
+def likely_cause(setup: Discretization, index: Triple, doubling: float) -> str:
+    """The most common reason for a divergence at such a place, of energy that doubles in so long (s), 0 if unknown."""
     limit = setup.grid.maximum_time_step()
     if setup.time_step > limit:
         return f"Likely cause: the time step {setup.time_step:.4g} s exceeds the vacuum limit {limit:.4g} s; lower it."
+    dispersive = any(medium.dispersive for medium in media_in_use(setup.simulation).values())
+    layered = any(cells for axis in range(3) for cells in setup.simulation.boundaries.cpml_cells(axis))
+    if layered and not dispersive and doubling > SLOW * setup.time_step:
+        return (
+            "Likely cause: fields that do not travel, trapped modes or evanescent ones, gain slowly in a CPML that "
+            "they reach, in vacuum too. What was recorded before is sound: end the run earlier by `duration` or "
+            "`decay`, or move the CPML further from where they are strong."
+        )
     if layers := layers_about(setup, index, margin=NEAR):
         face = layers[0]
-        if any(medium.dispersive for medium in media_in_use(setup.simulation).values()):
+        if dispersive:
             return (
                 f"Likely cause: the CPML at {face} with a dispersive medium in it: waves whose energy runs against "
                 "their phase, on thin films of metal or in media of negative index, grow in any such layer. End the "

@@ -194,7 +194,7 @@ class Run:
             if ended == "diverged":
                 self.record.facts["divergence"] = self.attempts.at(
                     "finding where the fields diverged",
-                    partial(explain_divergence, self.setup, self.engine, loop.guard.growth),
+                    partial(explain_divergence, self.setup, self.engine, loop.guard),
                     f"diverged at step {self.engine.step}",
                 )
             if ended in HALTED:
