@@ -219,7 +219,13 @@ def test_a_dielectric_sphere_scatters_as_mie_says_from_any_side(direction, polar
 
 
 @pytest.mark.parametrize(
-    "walls, polarisation", [({"z_low": "pec"}, "z"), ({"z_low": "pmc"}, "y"), ({"y_high": "pmc", "z_low": "pec"}, "z")]
+    "walls, polarisation",
+    [
+        ({"z_low": "pec"}, "z"),
+        ({"z_low": "pmc"}, "y"),
+        ({"y_high": "pmc", "z_low": "pec"}, "z"),
+        ({"y_low": "pmc", "z_low": "pec"}, "z"),
+    ],
 )
 def test_a_lossless_body_on_walls_takes_from_the_wave_what_it_scatters(walls, polarisation):
     # the far field forward is that of the body and its images, the power of the body alone

@@ -33,11 +33,14 @@ class Column:
     magnetic: np.ndarray
 
 
-def column(context: Context, axis: int, polarised: int, first: Triple) -> Column:
-    """Through the box's lower corner, for E along the axis `polarised`."""
+def column(context: Context, axis: int, polarised: int, first: Triple, last: Triple) -> Column:
+    """Along an edge of the box, where bodies do not stand: its lower ones, but upper ones off the walls where the
+    lower lie on walls; for E along the axis `polarised`."""
     grid = context.grid
     numbers = np.arange(grid.cells[axis] + 1)
-    index = [np.full(numbers.size, first[other]) for other in range(3)]
+    ends = zip(first, last, grid.cells)
+    beside = [low or (high - (a == polarised) if high < count else 0) for a, (low, high, count) in enumerate(ends)]
+    index = [np.full(numbers.size, at) for at in beside]
     index[axis] = numbers
     electric = context.coefficients.parts_at(polarised, *index)
     across = 3 + ({0, 1, 2} - {axis, polarised}).pop()
@@ -47,7 +50,8 @@ def column(context: Context, axis: int, polarised: int, first: Triple) -> Column
 
 def incident_line(context: Context, beam: Beam, axis: int, polarised: int) -> IncidentLine:
     """The wave of an axis. Error: the way there is not plain."""
-    grid, found, direction = context.grid, column(context, axis, polarised, beam.first), int(beam.travels[axis])
+    grid, direction = context.grid, int(beam.travels[axis])
+    found = column(context, axis, polarised, beam.first, beam.last)
     low, high = context.boundaries.interior(grid)[axis]
     forward = direction == FORWARD
     entry = beam.first[axis] if forward else beam.last[axis]
