@@ -57,3 +57,12 @@ def test_the_tables_of_two_nodes_are_what_their_result_writes():
     assert two_nodes_page.with_tables(before, found | {"rings": found["rings"][:1]}) != before
     assert all(row["verified"] for row in found["rings"])
     assert found["checksums_agree"]
+
+
+def test_the_table_of_the_published_sweep_of_output_is_what_its_result_writes():
+    import output_page
+
+    before, found = page("output-advice.md"), stored("output-full.json")
+    assert output_page.with_sweep(before, found) == before
+    assert output_page.with_sweep(before, found | {"cases": found["cases"][:100]}) != before
+    assert len(found["cases"]) == 240 and {row["domains"] for row in found["cases"]} == {1, 2, 4, 8}

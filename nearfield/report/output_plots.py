@@ -36,8 +36,9 @@ def pictures(found: dict[str, Any]) -> dict[str, Figure]:
 
 def titled(figure: Figure, title: str, found: dict[str, Any]) -> Figure:
     """The figure with its title and the measurement's conditions."""
-    what = f"{found['recorded_steps']} steps of {found['fields']} fields, mean and standard deviation"
-    return style.headline(figure, title, f"{found['processor']}; {what} of {found['rounds']} rounds")
+    rounds = "one round" if found["rounds"] == 1 else f"mean and standard deviation of {found['rounds']} rounds"
+    what = f"{found['recorded_steps']} steps of {found['fields']} fields, {rounds}"
+    return style.headline(figure, title, f"{found['processor']}; {what}")
 
 
 def codec_shown(found: dict[str, Any]) -> str:
