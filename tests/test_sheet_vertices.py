@@ -9,6 +9,7 @@ from test_conformal import largest_eigenvalue
 from test_sheet_rims import coefficients
 
 import nearfield as nf
+from nearfield.discretization.discretization import Discretization
 from nearfield.metal.rim_field import RimView, edge_in_plane
 from nearfield.metal.vertex_field import edge_factors, face_factors, potential, vertex
 
@@ -205,3 +206,17 @@ def test_a_dipole_fed_over_one_cell_rings_as_on_finer_cells():
     reactance = (50 * (1 + reflected) / (1 - reflected)).imag
     band = (frequency > 8e9) & (frequency < 12e9)
     assert frequency[band][np.argmin(np.abs(reactance[band]))] == pytest.approx(10.18e9, rel=0.025)
+
+
+@pytest.mark.parametrize("top", [16.4, 16.4042, 16.42])
+def test_the_corner_of_an_opening_just_beyond_a_line_keeps_the_step(top):
+    """Next to no flux passes the face beside it, and the other way: its factor was -182, and runs diverged."""
+    beside = [9.8788, 10.6127, 11.7302, 12.8308, 13.8495, 14.5558, 15.6192, 16.4077, 17.1113, 18.3686, 19.3686]
+    lines = [place * MM for place in (7, 8, 9, *beside, 20.4, 21.4)]
+    plate = nf.Sheet((10.894 * MM, 9.043 * MM, 4 * MM), (19.6183 * MM, 18.5546 * MM, 4 * MM))
+    hole = nf.Box((12.165 * MM, 10.31368 * MM, 2 * MM), (17.467951 * MM, top * MM, 6 * MM))
+    grid = nf.Grid(lines, lines, (np.arange(8) * MM).tolist())
+    walls = nf.Boundaries(nf.PEC)
+    setup = Discretization(nf.Simulation(grid, [nf.Structure(nf.Difference(plate, hole), nf.PEC)], walls, steps=1))
+    assert min(np.min(setup.coefficients.dense(component)[1]) for component in range(6)) >= 0.0
+    assert largest_eigenvalue(setup.coefficients, setup.grid, setup.time_step, 100) < 4.0

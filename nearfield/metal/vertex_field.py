@@ -132,12 +132,14 @@ def face_factors(lines: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 
 def _ratio(above: np.ndarray, below: np.ndarray, sides: Sequence[np.ndarray], least: float) -> np.ndarray:
-    """above/below times a product of lengths along each axis; NaN where `below` is the `least` part of its largest."""
+    """above/below times a product of lengths along each axis; NaN where `below` is the `least` part of its largest, and
+    where the field turns within a sample, so that it says nothing of it."""
     size: np.ndarray = np.ones(())
     for part in sides:
         size = size[..., None] * part
     live = np.abs(below) > least * np.abs(below).max()
-    return np.where(live, above * size / np.where(live, below, 1.0), np.nan)
+    found: np.ndarray = above * size / np.where(live, below, 1.0)
+    return np.where(live & (found > 0.0), found, np.nan)
 
 
 def _flux(axis: int, middles: Sequence[np.ndarray]) -> np.ndarray:
