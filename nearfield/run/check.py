@@ -71,6 +71,8 @@ class MetalCheck:
                 f"cells cut by {first_of(self.cutting)} make it {self.expected_steps:,} steps instead of "
                 f"{self.steps_without_cuts:,}"
             )
+        elif self.cutting:
+            text.append(f"cells cut by {first_of(self.cutting)} make the time step shorter than that of whole cells")
         elif self.method == "conformal":
             text.append("no cell is cut, so the time step is that of whole cells")
         return "; ".join(text)

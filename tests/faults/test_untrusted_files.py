@@ -71,6 +71,8 @@ HOSTILE = {
     "a step beyond the last": lambda m: m.update(step=31),
     "an excitation of another run": lambda m: m.update(excitation="feed"),
     "an array of another shape": lambda m: first_array(m).update(lower=[900, 0, 0]),
+    "a model of no form": lambda m: m.update(model="import os"),
+    "a model with a zero byte": lambda m: m.update(model=m["model"] + "\0"),
     "guards of text": lambda m: m["files"]["run.bin"]["arrays"][0].update(name="guard"),
 }
 

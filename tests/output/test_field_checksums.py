@@ -61,6 +61,20 @@ def test_a_changed_bit_anywhere_changes_no_number_that_is_shown(kind, codec, tmp
     assert refused > 10
 
 
+@pytest.mark.parametrize("place", [0, 4, 8, 16])
+@pytest.mark.parametrize("count", [8, 64])
+def test_a_damaged_heap_of_texts_is_refused_at_once(place, count, tmp_path):
+    """It has no checksum of HDF5's, which read it without end where sizes of objects in it were zero."""
+    path = tmp_path / "fields"
+    written(path, at_points(3, **storage("hdf5")))
+    content = bytearray(path.read_bytes())
+    at = content.index(b"GCOL") + place
+    content[at : at + count] = bytes(count)
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match="damaged at its description"):
+        everything(path)
+
+
 @pytest.mark.parametrize("kind", ["hdf5", "binary"])
 def test_a_part_is_verified_by_itself(kind, tmp_path):
     """A run of 64 KiB is what a small part takes: damage elsewhere is found by who reads there."""

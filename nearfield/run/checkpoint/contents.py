@@ -45,7 +45,13 @@ def _take_in_files(value: Any) -> None:
 def model_of(checkpoint: Checkpoint, given: Model | None, read: Callable[..., Model]) -> Model:
     """The model of a checkpoint, `read` from its text. Error: another one was given."""
     stored = checkpoint.manifest["model"]
-    wanted = tomllib.loads(stored)
+    try:
+        wanted = tomllib.loads(stored)
+    except ValueError as error:
+        raise ModelError(
+            f"{checkpoint.path} holds no model that can be read ({error}): no run wrote it; resume from another "
+            "checkpoint, or run the model from the start"
+        ) from None
     if "metal" not in wanted:
         wanted["metal"] = METAL_UNSTATED
         stored = f"metal = {inline(METAL_UNSTATED)}\n{stored}"

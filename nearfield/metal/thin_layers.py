@@ -1,0 +1,78 @@
+"""Flat faces of followed metal just past a line: the thin layer of cells before them counts as thicker than it is.
+
+Faces of H that are small against their edges count with a larger area (open_parts.py). Of curved metal few are; of a
+flat face across an axis all are, where it lies less than some 0.15 cells past a line of the grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import numpy as np
+
+from nearfield.bodies.combined import Difference
+from nearfield.bodies.geometry import FilledShape
+from nearfield.bodies.shapes import Solid
+from nearfield.entry.wording import quantity
+from nearfield.grid.moves import AT_HOME, Moved
+from nearfield.grid.yee import AXES, YeeGrid
+from nearfield.metal.grid_metal import GridMetal
+from nearfield.metal.patches import Patch, next_axes, pair
+
+THIN = 0.25  # cells of a layer up to which its faces may count with a larger area
+SAME = 1e-3  # of an edge: the open part of those that a flat face cuts
+
+
+def moved_flat_faces(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
+    """Those that act more than `AT_HOME` cells deeper in the metal than they are drawn; each place once."""
+    seen = set()
+    for body in bodies if metal.openings else ():
+        shapes = (body.shape, *(body.shape.minus if isinstance(body.shape, Difference) else ()))
+        for shape, axis in ((shape, a) for shape in shapes for a in range(3) if shape._constant_along(a)):
+            for (end, bounds), way in product(zip(("lower", "upper"), shape.bounds()), (-1, 1)):
+                deeper, cell = _deeper(shape, grid, metal, axis, bounds[axis], way)
+                if deeper <= AT_HOME or (axis, way, bounds[axis]) in seen:
+                    continue
+                seen.add((axis, way, bounds[axis]))
+                yield {
+                    "what": f"{body.label}, its {end} face across {AXES[axis]}",
+                    "from": float(bounds[axis]),
+                    "to": float(bounds[axis] - way * deeper * cell),
+                    "effect": f"it acts {deeper:.2g} of a cell ({quantity(deeper * cell, 'm')}) deeper in the metal: "
+                    "it lies just past a line, and the time step bounds so thin a layer of cells; draw it on a line or "
+                    "more than 0.15 cells past one, or take a smaller `courant`",
+                    "cells": deeper,
+                }
+
+
+def _deeper(shape: Solid, grid: YeeGrid, metal: GridMetal, axis: int, place: float, way: int) -> tuple[float, float]:
+    """By how many cells a face acts deeper if it is metal's with the open side towards `way`, and that cell (m)."""
+    line = grid.lines[axis]
+    plane = int(np.searchsorted(line, place, side="right" if way > 0 else "left")) - 1
+    if not 0 <= plane < line.size - 1:
+        return 0.0, 0.0
+    cell = float(line[plane + 1] - line[plane])
+    layer = abs(float(line[plane + (way > 0)]) - place) / cell
+    if not SAME < layer < THIN:
+        return 0.0, cell
+    across, (lower, upper) = next_axes(axis), shape.bounds()
+    window = pair(
+        (
+            min(max(int(np.searchsorted(grid.lines[a], lower[a])) - 1, 0), grid.cells[a] - 1),
+            min(max(int(np.searchsorted(grid.lines[a], upper[a])) + 1, 1), grid.cells[a]),
+        )
+        for a in across
+    )
+    openings = metal.openings[axis]
+    edges = openings.fraction(Patch(axis, axis, plane, window))
+    if edges is None:
+        return 0.0, cell
+    found = 0.0
+    for component in across:
+        faces = openings.fraction(Patch(3 + component, axis, plane, window))
+        if faces is not None:
+            cut = np.abs(edges - layer) < SAME
+            other = np.roll(cut, -1, axis=1 - across.index(component))
+            found = max([found, *(faces - layer)[cut & other & (faces < 1.0)].tolist()])
+    return found, cell
