@@ -28,6 +28,7 @@ from nearfield.measure.bench_scaling import (
 )
 from nearfield.parallel.launch import command_on
 from nearfield.predict.step_time import Cluster
+from nearfield.report.scaling_plots import scaling
 
 TWO_SOCKETS = from_synthetic("pack:2 [numa] l3:1 core:4 pu:1")
 KNOWN = Profile(fdtd={"pec": Rates(core=100, numa=400, cores=4)})
@@ -242,3 +243,24 @@ def test_a_model_is_timed_with_the_fields_of_the_box(capsys):
         assert set(found) == set(box) | {"model"} and found["boundary"] == "cpml" and found["steps"] == 5
         checksums.add(found["checksum"])
     assert len(checksums) == 1
+
+
+def test_every_series_of_the_figure_has_a_mark_of_its_own_in_a_legend_that_fits():
+    points = [
+        {"case": "box", "bind": bind, "memory": memory, "hosts": 1, "ranks": ranks, "threads": 1}
+        | {"mcells_per_second": 100.0 * ranks, "lowest": 90.0 * ranks, "highest": 110.0 * ranks, "minutes": 0.1}
+        | {"predicted_mcells_per_second": 120.0}
+        for bind in ("node", "cpu", "none")
+        for memory in ("first-touch", "interleave", "off")
+        for ranks in (1, 2)
+    ]
+    found = {"cases": {"box": {}}, "points": points, "machine": {"processor": "one"}, "cores": 2, "rounds": 1}
+    figure = scaling(found)
+    figure.canvas.draw()
+    lines = [line for line in figure.axes[1].get_lines() if not line.get_label().startswith("_")]
+    assert len({(line.get_marker(), line.get_color()) for line in lines}) == len(lines) == 9
+    (legend,) = figure.legends
+    assert len(legend.get_texts()) == 10
+    drawn, whole = legend.get_window_extent(), figure.bbox
+    assert whole.x0 <= drawn.x0 and drawn.x1 <= whole.x1 and whole.y0 <= drawn.y0
+    assert drawn.y1 < min(axes.get_tightbbox().y0 for axes in figure.axes)

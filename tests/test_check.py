@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 import time
 import tomllib
 
@@ -285,3 +287,28 @@ def test_a_body_out_of_all_proportion_is_refused_before_it_is_followed():
     start["structures"].append({"shape": cylinder, "medium": "pec", "name": "rod"})
     with pytest.raises(nf.ModelError, match=r"rod.* reaches 2e\+09 m beyond the grid along x"):
         nf.Simulation.model_validate(start).check()
+
+
+PEAK = """
+import resource, sys
+import nearfield as nf
+pulse = nf.ModulatedGaussian("5 GHz", "10 GHz")
+whole = nf.Snapshot("whole", (0, 0, 0), (16e-3, 14e-3, 18e-3), every=1)
+source = nf.PointCurrent((5e-3, 5e-3, 5e-3), "z", pulse)
+grid, walls = nf.Grid.uniform(1e-3, (16, 14, 18)), nf.Boundaries(nf.PEC)
+model = nf.Simulation(grid, boundaries=walls, sources=[source], monitors=[whole], steps=int(sys.argv[1]))
+model.run(threads=1, output=sys.argv[2])
+print(model.check().memory_bytes, 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_snapshots_in_memory_count_with_what_is_collected_of_them(tmp_path):
+    """Three times what was recorded: in the core, as it gives it, and in the result."""
+    found = []
+    for steps in (500, 1500):
+        command = [sys.executable, "-c", PEAK, str(steps), str(tmp_path / f"{steps}.h5")]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        found.append([int(word) for word in done.stdout.split()])
+    said, taken = (later - first for first, later in zip(*found))
+    recorded = 1000 * 6 * 4 * 16 * 14 * 18  # bytes, about
+    assert said > 2.5 * recorded and taken == pytest.approx(said, rel=0.1)

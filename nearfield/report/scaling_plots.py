@@ -12,12 +12,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+ENTRY, LINE = 2.2, 0.25  # width of an entry of the legend and height of its line (inches)
+
 
 @styled
 def scaling(found: dict) -> Figure:
     """A column a case: rates with their spread, and minutes; a colour a scheme and policy, predictions are dashes."""
     cases = list(found["cases"])
-    figure = blank(4.6 * max(1.6, len(cases)), 8.4)
+    wide = 4.6 * max(1.6, len(cases))
+    named = len({series(point) for point in found["points"]}) + 1
+    columns = max(1, int(wide / ENTRY))
+    figure = blank(wide, 8.4 + LINE * -(-named // columns))
     panels = figure.subplots(2, len(cases), sharey="row", squeeze=False)
     for column, name in enumerate(cases):
         points = [point for point in found["points"] if point["case"] == name and "refused" not in point]
@@ -25,6 +30,9 @@ def scaling(found: dict) -> Figure:
         one_case(rates, points)
         minutes(times, points)
         panel_title(rates, name)
+    marks = {label: mark for axes in panels[0] for mark, label in zip(*axes.get_legend_handles_labels())}
+    if marks:
+        figure.legend(marks.values(), marks, loc="outside lower left", ncols=columns, columnspacing=1.0)
     machine = found["machine"]
     headline(
         figure,
@@ -46,34 +54,33 @@ def one_case(axes: Axes, points: list[dict]) -> None:
         rate, lowest, highest = (
             np.array([point[name] for point in mine]) for name in ("mcells_per_second", "lowest", "highest")
         )
-        marks: dict[str, Any] = {
-            "fmt": MARKERS[number % 6],
-            "markersize": 5,
-            "capsize": 2,
-            "color": COLOURS[number % 6],
-        }
+        marks: dict[str, Any] = {"fmt": mark(number), "markersize": 5, "capsize": 2, "color": COLOURS[number % 6]}
         axes.errorbar(place, rate, (rate - lowest, highest - rate), **marks, label=scheme)
         predicted = [point["predicted_mcells_per_second"] or np.nan for point in mine]
         label = "predicted" if number == len(schemes) - 1 else ""
         axes.hlines(predicted, place - 0.45 * step, place + 0.45 * step, color=INK, linewidth=1.4, label=label)
     name_combinations(axes, points, "Mcells/s")
-    axes.set_ylim(0, 1.3 * axes.get_ylim()[1])
-    axes.legend(loc="upper left", ncols=4, columnspacing=1.0, handletextpad=0.3)
+    axes.set_ylim(bottom=0)
 
 
 def minutes(axes: Axes, points: list[dict]) -> None:
     """How long all steps took, the medians."""
     for number, scheme in enumerate(dict.fromkeys(map(series, points))):
         mine = [point for point in points if series(point) == scheme]
-        marks: dict[str, Any] = {"marker": MARKERS[number % 6], "color": COLOURS[number % 6], "linestyle": ""}
+        marks: dict[str, Any] = {"marker": mark(number), "color": COLOURS[number % 6], "linestyle": ""}
         axes.plot(places(points, mine), [point["minutes"] for point in mine], **marks, label=scheme)
     if points:
         name_combinations(axes, points, "Minutes")
         axes.set_ylim(bottom=0)
 
 
+def mark(number: int) -> str:
+    """Another mark for each series of one colour."""
+    return MARKERS[(number + number // 6) % 6]
+
+
 def series(point: dict) -> str:
-    """What shares a colour."""
+    """What shares a colour and a mark."""
     return f"{point['bind']}, {point['memory']}"
 
 

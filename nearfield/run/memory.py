@@ -32,7 +32,7 @@ class Memory:
 
     fields: int  # with coefficients, poles and what surfaces remember, of the compiled engine
     terms: int  # of sources, ports and monitors
-    total: int  # with rings of field files, on the engine that makes the steps
+    total: int  # with rings of field files and what is collected at the end, on the engine that makes the steps
     device: int = 0  # on a card or the make-believe device
     device_free: int | None = None  # None: no card
 
@@ -42,7 +42,7 @@ def memory_of(setup: Discretization, surface_bytes: int, engine: str | None = No
     plan, precision = setup.plan, setup.simulation.precision
     parts = 1 + plan.complex_fields
     fields = domain_bytes(plan.active, plan.cpml, precision) * parts + pole_bytes(plan) + surface_bytes
-    terms, _ = term_bytes(setup.terms, setup.expected_steps, precision)
+    terms, recorded = term_bytes(setup.terms, setup.expected_steps, precision)
     held = {
         "cpu": fields,
         "cuda": fields,  # the host's mirror
@@ -50,11 +50,17 @@ def memory_of(setup: Discretization, surface_bytes: int, engine: str | None = No
     }
     rings = ring_bytes(setup) if features_with_files(setup) else 0
     name = engine_named(engine or setup.simulation.engine)
-    total = terms + rings + held[name]
+    total = terms + recorded * collected(setup) + rings + held[name]
     if name != "cuda":
         return Memory(fields, terms, total)
     there, needed = device().free_memory(), device_bytes(plan)
     return Memory(fields, terms, total + (0 if there else needed), needed, there)
+
+
+def collected(setup: Discretization) -> int:
+    """How often what a run recorded is held besides, at its end: as the engine gives it, and as the result of each
+    excitation."""
+    return 1 + max(1, len(setup.excitations))
 
 
 def too_much_memory(needed: int) -> Iterator[str]:
@@ -89,7 +95,8 @@ def short_of_memory(setup: Discretization, engine: str | None = None) -> list[st
     hosts = setup.ranks.hosts
     sharers = hosts.count(hosts[setup.ranks.rank])
     numbers = math.prod(plan.cells) * (1 + plan.complex_fields) * MOST_NUMBERS
-    most = numbers * BYTES_OF[precision] + term_bytes(setup.terms, setup.expected_steps, precision)[0]
+    terms, recorded = term_bytes(setup.terms, setup.expected_steps, precision)
+    most = numbers * BYTES_OF[precision] + terms + recorded * collected(setup)
     short = free is not None and most * sharers >= free * setup.ranks.size
     if not setup.ranks.any(short):
         return []
