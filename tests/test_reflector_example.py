@@ -28,10 +28,12 @@ def test_the_model_file_is_that_of_the_script(name, size):
 
 
 def test_the_full_size_is_that_of_the_paper_and_is_checked_without_its_arrays():
-    check = nf.load(FOLDER / "reflector_full.toml").check()
+    model = nf.load(FOLDER / "reflector_full.toml")
+    check, bare = model.check(), model.replace(monitors=[]).check()
     assert check.cells == (569, 569, 1144)
     assert check.extent == pytest.approx((0.77, 0.77, 0.67))
-    assert 24 <= check.memory_bytes / check.total_cells <= 40  # six fields, and psi in the layers
+    assert 24 <= bare.memory_bytes / bare.total_cells <= 40  # six fields, and psi in the layers
+    assert bare.memory_bytes < check.memory_bytes < 16 << 30  # with patterns, also as they are collected at the end
     known = "z_high", "over an hour"  # the guide in the beam, and what it costs
     assert [warning for warning in check.warnings if not any(part in warning for part in known)] == []
 
