@@ -21,6 +21,7 @@ from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.patches import Patch, next_axes, pair
 
 THIN = 0.25  # cells of a layer up to which its faces may count with a larger area
+LOOKED_AT = 4  # cells along both axes of a face
 SAME = 1e-3  # of an edge: the open part of those that a flat face cuts
 
 
@@ -56,14 +57,8 @@ def _deeper(shape: Solid, grid: YeeGrid, metal: GridMetal, axis: int, place: flo
     layer = abs(float(line[plane + (way > 0)]) - place) / cell
     if not SAME < layer < THIN:
         return 0.0, cell
-    across, (lower, upper) = next_axes(axis), shape.bounds()
-    window = pair(
-        (
-            min(max(int(np.searchsorted(grid.lines[a], lower[a])) - 1, 0), grid.cells[a] - 1),
-            min(max(int(np.searchsorted(grid.lines[a], upper[a])) + 1, 1), grid.cells[a]),
-        )
-        for a in across
-    )
+    across = next_axes(axis)
+    window = pair(_about_middle(shape, grid, a) for a in across)
     openings = metal.openings[axis]
     edges = openings.fraction(Patch(axis, axis, plane, window))
     if edges is None:
@@ -76,3 +71,12 @@ def _deeper(shape: Solid, grid: YeeGrid, metal: GridMetal, axis: int, place: flo
             other = np.roll(cut, -1, axis=1 - across.index(component))
             found = max([found, *(faces - layer)[cut & other & (faces < 1.0)].tolist()])
     return found, cell
+
+
+def _about_middle(shape: Solid, grid: YeeGrid, axis: int) -> tuple[int, int]:
+    """Cells about the middle of what lies of a shape in the grid: a flat face is alike all over."""
+    lower, upper = (end[axis] for end in shape.bounds())
+    line = grid.lines[axis]
+    middle = int(np.searchsorted(line, 0.5 * (max(lower, line[0]) + min(upper, line[-1])))) - 1
+    first = min(max(middle - LOOKED_AT // 2, 0), max(grid.cells[axis] - LOOKED_AT, 0))
+    return first, min(first + LOOKED_AT, grid.cells[axis])
