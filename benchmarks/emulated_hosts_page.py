@@ -11,7 +11,6 @@ import page_tables
 
 SCALING = ["hosts", "binding", "memory", "Mcells/s", "minutes", "predicted", "bits"]
 OUTPUT = ["format", "files", "points", "domains", "fields (MB)", "compute (s)", "output (s)"]
-FILES = {"server": "one", "file-per-domain": "one a domain"}
 
 
 def scaling(found: dict[str, Any]) -> list[list[str]]:
@@ -34,15 +33,14 @@ def output(found: dict[str, Any]) -> list[list[str]]:
             largest[way] = case
     return [
         [
-            kind if codec == "none" else f"{kind} {codec}",
-            FILES.get(mode, mode),
+            *page_tables.way_of_output(*way),
             f"{case['size']}^3",
             str(case["domains"]),
             f"{case['raw_bytes'] / 1e6:.0f}",
             f"{case['compute']['mean']:.2f}",
             f"{case['output']['mean']:.2f}",
         ]
-        for (kind, codec, mode), case in largest.items()
+        for way, case in largest.items()
     ]
 
 

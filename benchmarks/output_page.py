@@ -11,10 +11,11 @@ from typing import Any
 
 import page_tables
 
+from nearfield.commands.output import way
 from nearfield.commands.tables import save
 from nearfield.report.output_plots import pictures
 
-RESULT, FILES = "output-full.json", {"server": "one", "file-per-domain": "one a domain"}
+RESULT = "output-full.json"
 SIZE, DOMAINS = 60, (1, 2, 4, 8)  # points along an axis of a domain that each number of domains was measured at
 SHOWN = ("fig3-ascii-binary-time", "fig5-ratios")
 
@@ -23,17 +24,11 @@ def sweep(found: dict[str, Any]) -> list[list[str]]:
     """One row a way of output: seconds of ten steps of 60^3 points a domain by domains, bytes of files over samples."""
     times: dict[tuple[str, str, str], dict[int, str]] = {}
     for case in (case for case in found["cases"] if case["size"] == SIZE):
-        way = case["format"], case["codec"], case["mode"]
-        times.setdefault(way, {})[case["domains"]] = f"{case['output']['mean']:.2f}"
-    shares = {(fit["format"], fit["codec"], fit["mode"]): fit["bytes"]["per_byte"] for fit in found["fits"]}
+        times.setdefault(way(case), {})[case["domains"]] = f"{case['output']['mean']:.2f}"
+    shares = {way(fit): f"{fit['bytes']['per_byte']:.2g}" for fit in found["fits"]}
     return [
-        [
-            kind if codec == "none" else f"{kind} {codec}",
-            FILES[mode],
-            *(seconds.get(count, "") for count in DOMAINS),
-            f"{shares[kind, codec, mode]:.2g}",
-        ]
-        for (kind, codec, mode), seconds in times.items()
+        [*page_tables.way_of_output(*each), *(seconds.get(count, "") for count in DOMAINS), shares[each]]
+        for each, seconds in times.items()
     ]
 
 

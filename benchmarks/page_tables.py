@@ -8,12 +8,18 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+FILES = {"server": "one", "file-per-domain": "one a domain"}
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Lines of a table."""
     head, *others = [f"| {' | '.join(cells)} |" for cells in (heads, *rows)]
     return [head, "|---" * len(heads) + "|", *others]
+
+
+def way_of_output(kind: str, codec: str, mode: str) -> list[str]:
+    """Cells of a format with its codec, and of how many files it writes."""
+    return [kind if codec == "none" else f"{kind} {codec}", FILES.get(mode, mode)]
 
 
 def replaced(page: str, tables: dict[str, list[str]]) -> str:

@@ -7,7 +7,6 @@ flat face across an axis all are, where it lies less than some 0.15 cells past a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from nearfield.bodies.shapes import Solid
 from nearfield.entry.wording import quantity
 from nearfield.grid.moves import AT_HOME, Moved
 from nearfield.grid.yee import AXES, YeeGrid
+from nearfield.media.surface_media import is_metal
 from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.patches import Patch, next_axes, pair
 
@@ -29,17 +29,22 @@ def moved_flat_faces(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMe
     """Those that act more than `AT_HOME` cells deeper in the metal than they are drawn; each place once."""
     seen = set()
     for body in bodies if metal.openings else ():
-        shapes = (body.shape, *(body.shape.minus if isinstance(body.shape, Difference) else ()))
-        for shape, axis in ((shape, a) for shape in shapes for a in range(3) if shape._constant_along(a)):
-            for (end, bounds), way in product(zip(("lower", "upper"), shape.bounds()), (-1, 1)):
-                deeper, cell = _deeper(shape, grid, metal, axis, bounds[axis], way)
-                if deeper <= AT_HOME or (axis, way, bounds[axis]) in seen:
+        cut = body.shape.minus if isinstance(body.shape, Difference) else ()
+        outward = 1 if is_metal(body.medium) else -1  # to the open side: metal lies in the body, or about a hole
+        for shape, way in ((body.shape, outward), *((hole, -outward) for hole in cut)):
+            faces = ((a, side) for a in range(3) if shape._constant_along(a) for side in (0, 1))
+            for axis, side in faces:
+                place, towards = float(shape.bounds()[side][axis]), way if side else -way
+                if (axis, towards, place) in seen:
                     continue
-                seen.add((axis, way, bounds[axis]))
+                deeper, cell = _deeper(shape, grid, metal, axis, place, towards)
+                if deeper <= AT_HOME:
+                    continue
+                seen.add((axis, towards, place))
                 yield {
-                    "what": f"{body.label}, its {end} face across {AXES[axis]}",
-                    "from": float(bounds[axis]),
-                    "to": float(bounds[axis] - way * deeper * cell),
+                    "what": f"{body.label}, its {('lower', 'upper')[side]} face across {AXES[axis]}",
+                    "from": place,
+                    "to": place - towards * deeper * cell,
                     "effect": f"it acts {deeper:.2g} of a cell ({quantity(deeper * cell, 'm')}) deeper in the metal: "
                     "it lies just past a line, and the time step bounds so thin a layer of cells; draw it on a line or "
                     "more than 0.15 cells past one, or take a smaller `courant`",

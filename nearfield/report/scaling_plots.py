@@ -30,9 +30,9 @@ def scaling(found: dict) -> Figure:
         one_case(rates, points)
         minutes(times, points)
         panel_title(rates, name)
-    marks = {label: mark for axes in panels[0] for mark, label in zip(*axes.get_legend_handles_labels())}
-    if marks:
-        figure.legend(marks.values(), marks, loc="outside lower left", ncols=columns, columnspacing=1.0)
+    entries = {label: handle for axes in panels[0] for handle, label in zip(*axes.get_legend_handles_labels())}
+    if entries:
+        figure.legend(entries.values(), entries, loc="outside lower left", ncols=columns, columnspacing=1.0)
     machine = found["machine"]
     headline(
         figure,

@@ -42,7 +42,7 @@ def memory_of(setup: Discretization, surface_bytes: int, engine: str | None = No
     plan, precision = setup.plan, setup.simulation.precision
     parts = 1 + plan.complex_fields
     fields = domain_bytes(plan.active, plan.cpml, precision) * parts + pole_bytes(plan) + surface_bytes
-    terms, recorded = term_bytes(setup.terms, setup.expected_steps, precision)
+    terms, at_end = recorder_bytes(setup)
     held = {
         "cpu": fields,
         "cuda": fields,  # the host's mirror
@@ -50,17 +50,18 @@ def memory_of(setup: Discretization, surface_bytes: int, engine: str | None = No
     }
     rings = ring_bytes(setup) if features_with_files(setup) else 0
     name = engine_named(engine or setup.simulation.engine)
-    total = terms + recorded * collected(setup) + rings + held[name]
+    total = terms + at_end + rings + held[name]
     if name != "cuda":
         return Memory(fields, terms, total)
     there, needed = device().free_memory(), device_bytes(plan)
     return Memory(fields, terms, total + (0 if there else needed), needed, there)
 
 
-def collected(setup: Discretization) -> int:
-    """How often what a run recorded is held besides, at its end: as the engine gives it, and as the result of each
-    excitation."""
-    return 1 + max(1, len(setup.excitations))
+def recorder_bytes(setup: Discretization) -> tuple[int, int]:
+    """Bytes of all terms while the run goes on, and what comes to them at its end: what was recorded, as the engine
+    gives it, and as the result of each excitation."""
+    terms, recorded = term_bytes(setup.terms, setup.expected_steps, setup.simulation.precision)
+    return terms, recorded * (1 + max(1, len(setup.excitations)))
 
 
 def too_much_memory(needed: int) -> Iterator[str]:
@@ -95,8 +96,7 @@ def short_of_memory(setup: Discretization, engine: str | None = None) -> list[st
     hosts = setup.ranks.hosts
     sharers = hosts.count(hosts[setup.ranks.rank])
     numbers = math.prod(plan.cells) * (1 + plan.complex_fields) * MOST_NUMBERS
-    terms, recorded = term_bytes(setup.terms, setup.expected_steps, precision)
-    most = numbers * BYTES_OF[precision] + terms + recorded * collected(setup)
+    most = numbers * BYTES_OF[precision] + sum(recorder_bytes(setup))
     short = free is not None and most * sharers >= free * setup.ranks.size
     if not setup.ranks.any(short):
         return []
