@@ -23,7 +23,10 @@ ARCHITECTURES = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"
 # Registers: three blocks of 256 threads on a multiprocessor, three; in double one, two where they are up to 128 (9.0).
 BUDGET = {"single": 80, "sixteen": 80, "double": 136}
 # Sweeps keep what they read: one such block, or two where the kernel asks for them and nothing spills (block.h).
-LARGER = dict.fromkeys(("sweep_one_single", "sweep_two_single", "sweep_one_double", "sweep_two_double"), 255)
+LARGER = {
+    *(f"sweep_{steps}_{precision}" for steps in ("one", "two") for precision in ("single", "double")),
+    *("sweep_slab_one_single", "sweep_slab_two_single"),
+}
 FUSED = re.compile(r"\b[FD]FMA2?\b")  # not HFMA2, by which a register is set to a constant
 
 
@@ -37,7 +40,7 @@ class Kernel:
     spilled: int
 
     def faults(self) -> list[str]:
-        budget = LARGER.get(self.name, BUDGET[self.name.rsplit("_", 1)[1]])
+        budget = 255 if self.name in LARGER else BUDGET[self.name.rsplit("_", 1)[1]]
         found = {
             f"{self.registers} registers, budget {budget}": self.registers > budget,
             f"{self.stack} bytes of local memory": self.stack > 0,

@@ -72,6 +72,11 @@ NEARFIELD_CELL void add_digit(long long* digit, long long value) {
     extern "C" __global__ void __launch_bounds__(256) name##_double(const __grid_constant__ Arguments<Wide> a) { \
         __VA_ARGS__(Wide, a);                                                                                    \
     }
+// In single precision alone.
+#define NEARFIELD_KERNEL_IN_SINGLE(name, Arguments, memory, ...)                                                  \
+    extern "C" __global__ void __launch_bounds__(256) name##_single(const __grid_constant__ Arguments<float> a) { \
+        __VA_ARGS__(float, a);                                                                                    \
+    }
 
 #else
 
@@ -104,6 +109,10 @@ inline void add_digit(long long* digit, long long value) { __atomic_fetch_add(di
          sizeof(Arguments<float>), memory, true},                                                              \
         {#name "_double", [](const void* p) { __VA_ARGS__(Wide, *static_cast<const Arguments<Wide>*>(p)); },   \
          sizeof(Arguments<Wide>), memory_in_double, false}};
+#define NEARFIELD_KERNEL_IN_SINGLE(name, Arguments, memory, ...)                                              \
+    const Kernel name = {#name "_single",                                                                     \
+                         [](const void* p) { __VA_ARGS__(float, *static_cast<const Arguments<float>*>(p)); }, \
+                         sizeof(Arguments<float>), memory, true};
 
 #endif
 

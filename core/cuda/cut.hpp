@@ -1,6 +1,6 @@
-// The domain cut by place for one step or two in one pass (sweep.cu): prisms of what nothing reaches within them but the
-// update outside of the CPML, and the rest, whose half steps are made in the set of records that the pass writes. No bit
-// depends on the cut.
+// The domain cut by place for one step or two in one pass (sweep.h): prisms of what nothing reaches within them but the
+// update outside of the CPML, prisms of what one slab of it reaches too, and the rest, whose half steps are made in the
+// set of records that the pass writes. No bit depends on the cut.
 #pragma once
 
 #include <algorithm>
@@ -12,15 +12,22 @@
 
 namespace nearfield::cuda {
 
+struct Prisms {
+    std::vector<Prism> list;
+    // Numbers that a step moves between memory and caches, in blocks of cells; sides are read twice from the caches.
+    double moved = 0;
+    double busy = 1;  // part of a card that makes prisms until the last of them has ended, by estimate
+};
+
 struct Cut {
-    std::vector<Prism> prisms;
+    Prisms plain, in_slabs;
     // Of the rest, by half step; each shrinks towards what is not in prisms. What the first of them reads is carried.
     std::vector<std::vector<Tile>> halves;
     std::vector<Tile> carried;
-    // Numbers that a step moves between memory and caches, in blocks of cells: by prisms, whose sides are read twice from
-    // the caches, and by the rest.
-    double by_prisms = 0, by_halves = 0;
-    double busy = 1;  // part of a card that makes prisms until the last of them has ended, by estimate
+    double by_halves = 0;  // as `Prisms::moved`, of the rest
+
+    bool empty() const { return plain.list.empty() && in_slabs.list.empty(); }
+    double moved() const { return plain.moved + in_slabs.moved + by_halves; }
 };
 
 // Axes in whose slabs a tile lies.
@@ -44,6 +51,11 @@ struct Places {
     void add(long first, long count) { std::fill_n(has.begin() + first, count, 1); }
     void add(const Places& other) {
         for (std::size_t n = 0; n < has.size(); ++n) has[n] |= other.has[n];
+    }
+    Places others() const {
+        Places found = *this;
+        for (unsigned char& each : found.has) each = !each;
+        return found;
     }
 
     long planes, rows, blocks;
@@ -146,23 +158,23 @@ inline std::vector<Part> parts_of(long first, long last, long samples, long most
 
 // Planes [i, i_end) of a rectangle in prisms of at most `longest` planes, for a pass of some steps. Adds what they move.
 inline void add_prisms(const Layout& l, const Rectangle& r, long i, long i_end, long longest, bool unit, long steps,
-                       Cut& cut) {
+                       Prisms& prisms) {
     constexpr long four = 4;  // cells go in fours
     const long cells = lanes * l.blocks;
     for (long first = i; first < i_end; first += longest)
         for (const Part& b : parts_of(r.j, r.j_end, l.nb, rows_of_prism, steps))
             for (const Part& c : parts_of(r.k, r.k_end, cells, cells_of_prism, four)) {
                 const long planes = std::min(longest, i_end - first);
-                cut.prisms.push_back({int(first), int(b.first), int(c.first), int(planes), int(b.last - b.first),
-                                      int(c.last - c.first), int(b.origin), int(c.origin), unit});
+                prisms.list.push_back({int(first), int(b.first), int(c.first), int(planes), int(b.last - b.first),
+                                       int(c.last - c.first), int(b.origin), int(c.origin), unit});
                 const double columns = double(b.last - b.first) * (c.last - c.first);
-                cut.by_prisms += 6 * columns * (2 * planes + 2 * steps) / lanes / steps;
+                prisms.moved += 6 * columns * (2 * planes + 2 * steps) / lanes / steps;
             }
 }
 
 // Prisms of all that is not in a set. `at_once`: prisms that a card makes at once; the last of them ought not to be made
 // while most of the card is idle.
-inline void cut_prisms(const Layout& l, const Places& set, bool unit, long steps, long at_once, Cut& cut) {
+inline Prisms prisms_outside(const Layout& l, const Places& set, bool unit, long steps, long at_once) {
     std::vector<std::pair<Rectangle, std::array<long, 2>>> boxes;
     std::map<Rectangle, long> open;
     for (long i = 0; i <= set.planes; ++i) {
@@ -173,44 +185,71 @@ inline void cut_prisms(const Layout& l, const Places& set, bool unit, long steps
             if (!now.contains(each)) boxes.push_back({each, {first, i}});
         open = std::move(now);
     }
+    Prisms found;
     double least = 0;
     for (const long longest : {planes_of_prism, 112, 96, 80, 64, 56, 48, 40, 32, 24, 16}) {
-        Cut tried;
+        Prisms tried;
         for (const auto& [each, ends] : boxes) add_prisms(l, each, ends[0], ends[1], longest, unit, steps, tried);
         double all = 0, most = 0;  // positions
-        for (const Prism& each : tried.prisms) {
+        for (const Prism& each : tried.list) {
             all += each.planes + 2 * steps;
             most = std::max(most, double(each.planes + 2 * steps));
         }
         const double shared = all / double(at_once), time = std::max(shared, most) + most / 2;
         if (least && time >= least) continue;
         least = time;
-        cut = std::move(tried);
-        cut.busy = shared / time;
+        found = std::move(tried);
+        found.busy = time > 0 ? shared / time : 1;
     }
+    return found;
 }
 
-// Blocks of the domain in slabs of the CPML.
-inline Places slabs_of(const Layout& l) {
+// Blocks of the domain in at least so many slabs of the CPML.
+inline Places slabs_of(const Layout& l, int least) {
     Places set(l.na, l.nb, l.blocks);
     for (long i = 0; i < l.na; ++i)
         for (long j = 0; j < l.nb; ++j) {
-            const bool whole = l.slab[0].holds(i, l.na) || l.slab[1].holds(j, l.nb);
+            const int across = l.slab[0].holds(i, l.na) + l.slab[1].holds(j, l.nb);
+            if (across + 1 < least) continue;
+            const bool whole = across >= least;
             set.add(set.at(i, j, 0), whole ? l.blocks : l.c_low);
             set.add(set.at(i, j, l.c_high), l.blocks - l.c_high);
         }
     return set;
 }
 
-// For a pass of so many steps. `at_once` as in `cut_prisms`; `tiles`: of both half steps; `acts`: where more than the
-// update happens, or psi is kept.
-inline Cut cut_by_place(const Layout& l, const std::vector<Tile>& tiles, const Places& acts, long steps, long at_once) {
-    // H reads E after it, E reads H before it: what acts is felt as far as this.
+// All of what acts somewhere, as far as it is felt in so many steps: H reads E after it, E reads H before it.
+inline Places felt(Places set, long steps) {
+    for (long n = 1; n < 2 * steps; ++n) set = grown(set, n % 2 == 0);
+    return set;
+}
+
+struct Pass {
+    long steps;
+    long at_once;           // prisms that a card makes at once outside of the CPML; as in `prisms_outside`
+    long at_once_in_slabs;  // in one slab of it; 0: these are of the rest
+};
+
+// For a pass. `tiles`: of both half steps; `acts`: where more than the update and the CPML happens.
+inline Cut cut_by_place(const Layout& l, const std::vector<Tile>& tiles, const Places& acts, const Pass& pass) {
+    const bool unit = std::all_of(tiles.begin(), tiles.end(), [](const Tile& each) { return each.unit; });
+    const long steps = pass.steps;
     Places rest = acts;
-    for (long n = 1; n < 2 * steps; ++n) rest = grown(rest, n % 2 == 0);
+    rest.add(slabs_of(l, pass.at_once_in_slabs ? 2 : 1));
+    rest = felt(std::move(rest), steps);
     Cut cut;
-    cut_prisms(l, rest, std::all_of(tiles.begin(), tiles.end(), [](const Tile& each) { return each.unit; }), steps,
-               at_once, cut);
+    Places not_plain = rest;
+    if (pass.at_once_in_slabs) {
+        const Places slabs = felt(slabs_of(l, 1), steps);
+        not_plain.add(slabs);
+        Places others = slabs.others();
+        others.add(rest);
+        cut.in_slabs = prisms_outside(l, others, false, steps, pass.at_once_in_slabs);
+        const Places within = slabs_of(l, 1);
+        for (std::size_t n = 0; n < within.has.size(); ++n)
+            cut.in_slabs.moved += within.has[n] && !rest.has[n] ? 8.0 / double(steps) : 0;
+    }
+    cut.plain = prisms_outside(l, not_plain, unit, steps, pass.at_once);
     cut.halves.resize(2 * steps);
     for (long n = 2 * steps; n-- > 0;) {
         cut.halves[n] = tiles_within(tiles, rest);

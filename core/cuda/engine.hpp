@@ -113,7 +113,7 @@ public:
     std::vector<Copies<Real>>& copies() { return copies_; }
 
     // After the first step.
-    double passes() const { return sweeps_[1].prisms.size() ? 0.5 : sweeps_[0].prisms.size() ? 1 : 2; }
+    double passes() const { return sweeps_[1].any() ? 0.5 : sweeps_[0].any() ? 1 : 2; }
     // Bytes that the update of a step moves, of fields and states of the CPML, by the cut; 0 before the first step.
     double moved_bytes() const {
         return lanes * parts() *
@@ -139,10 +139,12 @@ private:
     };
     struct Sweeping {  // as Cut
         explicit Sweeping(Device& d)
-            : prisms(d), carried(d), halves{Buffer<Tile>(d), Buffer<Tile>(d), Buffer<Tile>(d), Buffer<Tile>(d)} {}
+            : plain(d), in_slabs(d), carried(d),
+              halves{Buffer<Tile>(d), Buffer<Tile>(d), Buffer<Tile>(d), Buffer<Tile>(d)} {}
         void take(const Cut& cut);
+        bool any() const { return plain.size() + in_slabs.size() > 0; }
         std::size_t bytes() const;
-        Buffer<Prism> prisms;
+        Buffer<Prism> plain, in_slabs;
         Buffer<Tile> carried;
         std::array<Buffer<Tile>, 4> halves;
     };
@@ -190,7 +192,7 @@ private:
     void turn() { std::swap(fields_, other_), turned_ = !turned_; }
     void carry_part(int part, const Buffer<Tile>& tiles);
     PsiSets<N> psi_sets(int part) const;
-    void sweep_part(int part, long steps);
+    void sweep_part(int part, long steps, bool in_slabs);
     SweepHalf<N> sweep_half(int half) const;
     bool records(long number) const;
     void record(long number);
@@ -198,6 +200,7 @@ private:
     bool sweeps(long number) const;
     bool goes_with_next(long number, long last) const;
     std::array<Cut, 2> cuts_for_passes(const std::vector<Tile>& tiles);
+    long at_once(const Kernel& kernel, long together) const;
     void prepare_sweeps(const std::array<Cut, 2>& cuts);
     Places places_of_terms() const;
     Axis<N> axis_of(int half, int axis) const;

@@ -1,4 +1,4 @@
-// Steps of the engine on a device in one pass over memory, where nothing but the update happens (cut.hpp, sweep.cu).
+// Steps of the engine on a device in one pass over memory, where nothing but the update happens (cut.hpp, sweep.h).
 #include <algorithm>
 
 #include "engine.hpp"
@@ -45,42 +45,59 @@ static bool recorded_last(const std::vector<Stage<Real>>& stages) {
 
 template <class Real>
 void CardEngine<Real>::Sweeping::take(const Cut& cut) {
-    prisms.assign(cut.prisms), carried.assign(cut.carried);
+    plain.assign(cut.plain.list), in_slabs.assign(cut.in_slabs.list), carried.assign(cut.carried);
     for (std::size_t n = 0; n < cut.halves.size(); ++n) halves[n].assign(cut.halves[n]);
 }
 
 template <class Real>
 std::size_t CardEngine<Real>::Sweeping::bytes() const {
-    std::size_t sum = prisms.bytes() + carried.bytes();
+    std::size_t sum = plain.bytes() + in_slabs.bytes() + carried.bytes();
     for (const Buffer<Tile>& each : halves) sum += each.bytes();
     return sum;
 }
 
+// How many blocks of a kernel a card makes at once, of which so many have registers on a multiprocessor; 0: it has not
+// the memory for one.
+template <class Real>
+long CardEngine<Real>::at_once(const Kernel& kernel, long together) const {
+    const long in_memory = long(device_->block_memory() / kernel.memory);
+    return std::min(together, in_memory) * device_->multiprocessors();
+}
+
 // The cuts for a pass of one step, and of two, where each gains time over what makes fewer steps a pass; else empty ones.
+// Slabs of the CPML go in prisms where a card can make those, and where that should take less time.
 template <class Real>
 std::array<Cut, 2> CardEngine<Real>::cuts_for_passes(const std::vector<Tile>& tiles) {
     // Bytes a second that prisms of one step and of two move, and tiles beside them, over those of whole half steps; and
-    // numbers in blocks of 16 that these move while a launch takes its 2 us. Of an H200 (docs/gpu.md).
+    // numbers in blocks of 16 that these move while a launch takes its 2 us. Of an H200 (docs/gpu.md), but for prisms in
+    // slabs, which have been on no card: one block has a multiprocessor where two have it elsewhere.
     constexpr double of_prisms[2][2] = {{0.75, 0.6}, {0.67, 0.43}}, of_rest = 0.85;  // in single precision, in double
+    constexpr double in_slabs = 0.5;                                                 // of the rate of prisms elsewhere
     constexpr double of_launch = 1e5, worth_while = 0.95;                            // of the time of more passes
     std::array<Cut, 2> cuts;
     moved_numbers_ = moved_by_halves(tiles);
     if (passes_ == 2 || seams_[0].closed || seams_[1].closed || seams_[2].closed || reaches_far()) return cuts;
     records_last_ = recorded_last(stages_[0]) && recorded_last(stages_[1]);
-    Places acts = places_of_terms();
-    acts.add(slabs_of(layout()));
+    const Places acts = places_of_terms();
+    const auto& slabs = layout().slab;
+    const bool may_have_slabs = !in_double && slabs[0].planes() + slabs[1].planes() + slabs[2].planes() > 0;
     double least = moved_numbers_[0] + moved_numbers_[1];  // time, as numbers that half steps move in it
     for (int n = 0; n < 2; ++n) {
-        const Kernel& kernel = chosen(n ? sweep_two : sweep_one);
-        if (kernel.memory > device_->block_memory() || (passes_ && passes_ > 1.0 / (n + 1))) continue;
-        const long at_once = (kernel.memory > device_->block_memory() / 2 ? 1 : 2) * device_->multiprocessors();
-        Cut cut = cut_by_place(layout(), tiles, acts, n + 1, at_once);
-        const double launches = cut.carried.empty() ? 0 : 2.0 / (n + 1);  // more than those of half steps
-        const double time =
-            cut.by_prisms / (of_prisms[in_double][n] * cut.busy) + cut.by_halves / of_rest + launches * of_launch;
-        if (cut.prisms.empty() || (!passes_ && time > worth_while * least)) continue;
-        least = time;
-        cuts[n] = std::move(cut);
+        Pass pass{n + 1, at_once(chosen(n ? sweep_two : sweep_one), 2), 0};
+        if (!pass.at_once || (passes_ && passes_ > 1.0 / (n + 1))) continue;
+        const double rate = of_prisms[in_double][n];
+        const auto try_cut = [&](bool asked_for) {
+            Cut cut = cut_by_place(layout(), tiles, acts, pass);
+            const double launches = (!cut.carried.empty() + !cut.in_slabs.list.empty()) / (0.5 * (n + 1));
+            const double time = cut.plain.moved / (rate * cut.plain.busy) + cut.by_halves / of_rest +
+                                cut.in_slabs.moved / (rate * in_slabs * cut.in_slabs.busy) + launches * of_launch;
+            if (cut.empty() || (!asked_for && time > worth_while * least)) return;
+            least = time;
+            cuts[n] = std::move(cut);
+        };
+        try_cut(passes_);
+        pass.at_once_in_slabs = may_have_slabs ? at_once(n ? sweep_slab_two : sweep_slab_one, 1) : 0;
+        if (pass.at_once_in_slabs) try_cut(passes_);
     }
     return cuts;
 }
@@ -88,13 +105,13 @@ std::array<Cut, 2> CardEngine<Real>::cuts_for_passes(const std::vector<Tile>& ti
 // Takes the second set of fields, where it does not fit none: two passes need half the memory.
 template <class Real>
 void CardEngine<Real>::prepare_sweeps(const std::array<Cut, 2>& cuts) {
-    const Cut& fewest = cuts[cuts[1].prisms.empty() ? 0 : 1];
-    if (fewest.prisms.empty()) return;
+    const Cut& fewest = cuts[cuts[1].empty() ? 0 : 1];
+    if (fewest.empty()) return;
     try {
         other_.records.resize(fields_.records.size());
         other_.a_psi.resize(fields_.a_psi.size()), other_.b_psi.resize(fields_.b_psi.size());
         for (int n = 0; n < 2; ++n) sweeps_[n].take(cuts[n]);
-        moved_numbers_ = {fewest.by_prisms + fewest.by_halves, 0};
+        moved_numbers_ = {fewest.moved(), 0};
     } catch (const DeviceFull&) {
         if (passes_) throw;
         other_ = FieldSet(*device_);
@@ -120,14 +137,13 @@ bool CardEngine<Real>::may_sweep(long number) const {
 // Whether a step that does not go with the next one goes in one pass.
 template <class Real>
 bool CardEngine<Real>::sweeps(long number) const {
-    return sweeps_[0].prisms.size() && may_sweep(number);
+    return sweeps_[0].any() && may_sweep(number);
 }
 
 // Whether a step and the next one, before `last`, go in one pass; of the first nothing is left to record.
 template <class Real>
 bool CardEngine<Real>::goes_with_next(long number, long last) const {
-    return sweeps_[1].prisms.size() && number + 1 < last && may_sweep(number) && may_sweep(number + 1) &&
-           !records(number);
+    return sweeps_[1].any() && number + 1 < last && may_sweep(number) && may_sweep(number + 1) && !records(number);
 }
 
 // What records boxes, once both halves of a step are made: no half changes the other's fields.
@@ -157,7 +173,8 @@ void CardEngine<Real>::sweep_steps(long number, long steps) {
         if (n % 2 == 0) launch(tick, 1, Tick<N>{now_.data()});
         make_rest(n % 2, sweep.halves[n], number + n / 2);
     }
-    for (int p = 0; p < parts(); ++p) sweep_part(p, steps);
+    for (int p = 0; p < parts(); ++p)
+        for (const bool in_slabs : {true, false}) sweep_part(p, steps, in_slabs);
     record(number + steps - 1);
 }
 
@@ -199,12 +216,19 @@ auto CardEngine<Real>::sweep_half(int half) const -> SweepHalf<N> {
 }
 
 template <class Real>
-void CardEngine<Real>::sweep_part(int p, long steps) {
-    const Buffer<Prism>& prisms = sweeps_[steps - 1].prisms;
+void CardEngine<Real>::sweep_part(int p, long steps, bool in_slabs) {
+    const Sweeping& sweep = sweeps_[steps - 1];
+    const Buffer<Prism>& prisms = in_slabs ? sweep.in_slabs : sweep.plain;
+    if (!prisms.size()) return;
     const Layout& l = layout();
+    const auto along = [&](int axis, long samples) {
+        return SlabAlong{int(l.slab[axis].low), int(samples - l.slab[axis].planes())};
+    };
     const long first = p * l.volume_length + l.record(0, 0);
     const Sweep<N> arguments{other_.records.data() + first,
                              fields_.records.data() + first,
+                             psi_sets(p),
+                             {along(0, l.na), along(1, l.nb), {int(l.c_low), int(l.c_high - l.c_low)}},
                              sweep_half(0),
                              sweep_half(1),
                              prisms.data(),
@@ -214,7 +238,10 @@ void CardEngine<Real>::sweep_part(int p, long steps) {
                              int(l.na),
                              int(l.nb),
                              int(l.blocks)};
-    device_->launch(chosen(steps == 2 ? sweep_two : sweep_one), long(prisms.size()), &arguments);
+    const Kernel& kernel = in_slabs     ? steps == 2 ? sweep_slab_two : sweep_slab_one
+                           : steps == 2 ? chosen(sweep_two)
+                                        : chosen(sweep_one);
+    device_->launch(kernel, long(prisms.size()), &arguments);
 }
 
 template class CardEngine<float>;

@@ -88,10 +88,18 @@ struct Prism {
     int first_j, first_k;              // of what is made; `k`, `cells` and this in fours
     int unit;                          // whether all inverse lengths there are exactly 1
 };
+struct SlabAlong {  // an axis: its first `low` samples, and those from `low` + `gap` on; along the rows blocks of 16
+    int low, gap;
+
+    NEARFIELD_CELL bool holds(int n) const { return n < low || n >= low + gap; }
+    NEARFIELD_CELL int index(int n) const { return n < low ? n : n - gap; }
+};
 template <class Real>
 struct Sweep {
     const Real* from;  // record (0, 0)
     Real* to;
+    PsiSets<Real> psi;
+    SlabAlong slab[3];
     SweepHalf<Real> electric, magnetic;
     const Prism* prisms;
     long record, plane;

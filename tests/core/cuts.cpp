@@ -92,36 +92,43 @@ TEST_CASE("every cut makes each sample once a step from what it needs") {
     std::mt19937 random(1);
     for (int draw = 0; draw < 24; ++draw) {
         const long steps = 1 + draw / 12;
-        const bool slabs = draw % 3 == 2;
+        const bool slabs = draw % 3 == 2, in_prisms = draw % 6 == 5;
         const Layout l{40 - 2 * (draw % 12),
                        20 + 3 * (draw % 12),
                        90 + 17 * (draw % 12),
-                       {Slab{2 * slabs, 3 * slabs}, {}, {0, 3 * slabs}}};
+                       {Slab{2 * slabs, 3 * slabs}, {0, 2 * in_prisms}, {0, 3 * slabs}}};
         Places acts(l.na, l.nb, l.blocks);
         for (int n = 0; n < draw % 12 / 2; ++n) acts.add(random() % acts.has.size(), 1);
-        acts.add(slabs_of(l));
         const std::vector<Tile> tiles = tiles_of(l, [](int, long, long) { return true; });
-        const Cut cut = cut_by_place(l, tiles, acts, steps, 1 + draw % 5 * 20);
+        const Cut cut = cut_by_place(l, tiles, acts, {steps, 1 + draw % 5 * 20, in_prisms * 7});
+        CHECK(cut.in_slabs.list.empty() == !in_prisms);
         Made made(l);
         for (const Tile& tile : cut.carried)
             for (int y = 0; y < tile.rows; ++y)
                 for (auto& each : made.steps)
                     std::fill_n(each.begin() + made.places.at(tile.i, tile.j + y, tile.k), tile.blocks, 0);
         for (int n = 0; n < 2 * steps; ++n) made.make(n % 2, cut.halves[n], n / 2);
-        const std::vector<int> stored = stored_by(cut.prisms, l, acts, steps);
+        std::vector<int> stored = stored_by(cut.plain.list, l, acts, steps);
+        const std::vector<int> in_slab = stored_by(cut.in_slabs.list, l, acts, steps);
+        Places not_plain = acts, not_in_slab = acts;
+        not_plain.add(slabs_of(l, 1)), not_in_slab.add(slabs_of(l, 2));
         long wrong = 0;
+        for (long n = 0; n < long(acts.has.size()); ++n) {
+            const long i = n / (l.nb * l.blocks), j = n / l.blocks % l.nb, block = n % l.blocks;
+            wrong += stored[4 * n] && !only_updated(not_plain, i, j, block, steps);
+            wrong += in_slab[4 * n] && !only_updated(not_in_slab, i, j, block, steps);
+        }
+        for (std::size_t n = 0; n < stored.size(); ++n) stored[n] += in_slab[n];
         for (std::size_t n = 0; n < stored.size(); ++n) {
             const bool by_halves = made.steps[0][n / 4] == steps && made.steps[1][n / 4] == steps;
             wrong += stored[n] > 1 || (!stored[n] && !by_halves);
         }
-        for (long n = 0; n < long(acts.has.size()); ++n)
-            wrong +=
-                stored[4 * n] && !only_updated(acts, n / (l.nb * l.blocks), n / l.blocks % l.nb, n % l.blocks, steps);
         CHECK(wrong == 0);
-        CHECK(cut.prisms.size() > 0);
-        CHECK((cut.busy > 0 && cut.busy <= 1));
+        CHECK(cut.plain.list.size() > 0);
+        for (const Prisms& each : {cut.plain, cut.in_slabs}) CHECK((each.busy > 0 && each.busy <= 1));
         const double all = 12.0 * double(acts.has.size()) / double(steps);  // of six numbers read and written once
-        CHECK(cut.by_prisms + cut.by_halves >= all * (1 - 1e-12));
-        CHECK((cut.by_halves > 0) == std::any_of(acts.has.begin(), acts.has.end(), [](char each) { return each; }));
+        CHECK(cut.moved() >= all * (1 - 1e-12));
+        const Places& by_halves = in_prisms ? not_in_slab : not_plain;
+        CHECK((cut.by_halves > 0) == std::any_of(by_halves.has.begin(), by_halves.has.end(), [](char h) { return h; }));
     }
 }

@@ -19,7 +19,7 @@ static bool captures() {
 }
 static std::vector<const Kernel*> kernels() {
     using namespace nearfield::cuda;
-    std::vector<const Kernel*> all;
+    std::vector<const Kernel*> all{&sweep_slab_one, &sweep_slab_two};
     for (const auto* pair : {tick, sweep_one, sweep_two, sweep_carry, halo})
         all.insert(all.end(), {&pair[0], &pair[1]});
     for (const auto* three : {half_step_electric, half_step_magnetic, poles, points, remember_points, incident,
@@ -184,7 +184,8 @@ CALL cuModuleGetFunction(void** function, void* module, const char* name) {
     const auto defines = [&](const char* macro) {
         return static_cast<std::string*>(module)->find(macro + ("(" + base + ",")) != std::string::npos;
     };
-    if (!defines("NEARFIELD_KERNEL") && !defines("NEARFIELD_KERNEL_OF") && !defines("NEARFIELD_FIELD_KERNEL"))
+    if (!defines("NEARFIELD_KERNEL") && !defines("NEARFIELD_KERNEL_OF") && !defines("NEARFIELD_KERNEL_IN_SINGLE") &&
+        !defines("NEARFIELD_FIELD_KERNEL"))
         return not_found;
     for (const Kernel* kernel : kernels())
         if (wanted == kernel->name) return *function = const_cast<Kernel*>(kernel), done;

@@ -69,16 +69,19 @@ def test_any_cut_has_the_same_bits(seed, walls):
     "walls",
     [((2, 0), (0, 0), (0, 0)), ((0, 0), (3, 2), (0, 0)), ((0, 0), (0, 0), (2, 3)), ((3, 2), (2, 3), (17, 3))],
 )
-def test_slabs_of_the_cpml_beside_the_pass_keep_their_bits(walls, device, request, monkeypatch):
-    """Of one axis and of all, by half steps in the set that the pass writes, with psi carried there."""
+def test_slabs_of_the_cpml_keep_their_bits(walls, device, request, monkeypatch):
+    """Those of one axis in the pass; where slabs meet, half steps in the set that it writes, with psi carried there."""
     if device == "card":
         request.getfixturevalue("card")
     else:
         monkeypatch.setenv("NEARFIELD_DEVICE", device)
     for precision in ("single", "double"):
         engine = assert_one_pass_agrees(make_plan(SHAPE, walls, precision=precision, graded=walls[1][0] == 2, seed=5))
-        kernels = {f"sweep_one_{precision}", f"sweep_carry_{precision}", f"half_step_electric_{precision}"}
-        assert kernels <= set(engine.facts().get("kernels", kernels))
+        kernels = set(engine.facts().get("kernels", ()))
+        in_pass = precision == "single"  # for double a thread has not the registers
+        assert device != "card" or ("sweep_slab_one_single" in kernels) == in_pass
+        beside = {f"sweep_carry_{precision}", f"half_step_electric_{precision}"} & kernels
+        assert device != "card" or len(beside) == (2 if all(map(sum, walls)) or not in_pass else 0)
 
 
 def whole_box(plan, component=2, stride=3):

@@ -65,6 +65,56 @@ def test_any_cut_has_the_same_bits(seed, walls):
     assert_two_steps_agree(make_plan(shape, walls, precision="single", graded=seed % 2 == 0, terms=terms, seed=seed))
 
 
+SLABS = {
+    "planes": ((40, 20, 40), ((5, 4), (0, 0), (0, 0))),
+    "rows": ((9, 60, 70), ((0, 0), (9, 10), (0, 0))),
+    "along the rows": ((9, 21, 150), ((0, 0), (0, 0), (5, 19))),
+    "all": ((36, 41, 130), ((4, 5), (3, 6), (4, 18))),
+    "thick": ((40, 36, 90), ((14, 13), (9, 8), (20, 30))),
+}
+
+
+@pytest.mark.parametrize("media", ["vacuum", "lossy"])
+@pytest.mark.parametrize("name", SLABS)
+@pytest.mark.parametrize("device", ["host", "host-backwards", "card"])
+def test_slabs_of_the_cpml_go_in_the_pass_where_they_do_not_meet(device, name, media, request, monkeypatch):
+    if device == "card":
+        request.getfixturevalue("card")
+    else:
+        monkeypatch.setenv("NEARFIELD_DEVICE", device)
+    shape, walls = SLABS[name]
+    plan = make_plan(shape, walls, precision="single", graded=media == "lossy", media=media, seed=5)
+    engine = assert_two_steps_agree(plan, blocks=(5, 6, 2))
+    kernels = {"sweep_slab_two_single", "sweep_slab_one_single"}
+    assert device != "card" or kernels <= set(engine.facts()["kernels"])
+
+
+@pytest.mark.parametrize(("kibibytes", "slabs"), [(100, "beside"), (163, "in the pass")])
+def test_a_card_whose_blocks_may_not_share_enough_keeps_slabs_beside_the_pass(card, kibibytes, slabs, monkeypatch):
+    """99 KiB, as cards of 8.6 have; two steps in a slab take 134 in single precision."""
+    monkeypatch.setenv("NEARFIELD_STAND_IN", f"block_memory={kibibytes << 10}")
+    plan = make_plan((12, 20, 150), ((0, 0), (0, 0), (5, 19)), precision="single", seed=5)
+    kernels = assert_two_steps_agree(plan).facts()["kernels"]
+    assert ("sweep_slab_two_single" in kernels) == (slabs == "in the pass")
+    assert ("half_step_electric_single" in kernels) == (slabs == "beside")
+
+
+def test_sources_and_media_in_a_slab_are_felt_beside_it():
+    """Currents and dispersive media within slabs and near them: their half steps carry psi."""
+
+    def terms(rng, plan):
+        return (*plans.current(rng, plan, [2], 3), *plans.current(rng, plan, [0, 4], 2))
+
+    walls = ((4, 3), (0, 5), (4, 0))
+    for media in ("lossy", "dispersive"):
+        assert_two_steps_agree(make_plan((40, 45, 70), walls, precision="single", media=media, terms=terms, seed=11))
+
+
+def test_both_parts_of_complex_fields_have_their_slabs():
+    walls = ((3, 2), (0, 4), (0, 0))
+    assert_two_steps_agree(make_plan((16, 24, 70), walls, precision="single", complex_fields=True, seed=8))
+
+
 def test_loss_metal_and_dispersive_media_beside_prisms_keep_their_bits():
     def terms(rng, plan):
         return plans.current(rng, plan, [2], 3)

@@ -64,11 +64,19 @@ def two_steps_plan(precision: str) -> Plan:
     return make_plan((4, 18, 70), precision=precision, graded=True, media="lossy", seed=1)
 
 
-PASSES = {"one pass": "1", "two steps a pass": "0.5"}
+def slabs_plan(precision: str) -> Plan:
+    """A slab along each axis and where they meet; what lies in prisms is the rest of each, and about them."""
+    walls = ((3, 0), (0, 3), (0, 3))
+    return make_plan((9, 18, 90), walls, precision=precision, graded=True, media="lossy", terms=plain_terms, seed=1)
+
+
+PASSES = {"one pass": "1", "two steps a pass": "0.5", "slabs in one pass": "1", "slabs in two steps a pass": "0.5"}
 PLANS: dict[str, Callable[[str], Plan]] = {
     **{walls: lambda precision, walls=walls: rich_plan(precision, walls) for walls in WALLS},
     "one pass": one_pass_plan,
     "two steps a pass": two_steps_plan,
+    "slabs in one pass": slabs_plan,
+    "slabs in two steps a pass": slabs_plan,
 }
 
 
@@ -141,8 +149,8 @@ def test_a_planted_fault_is_found_in_what_the_compiler_made(name, compiler, requ
 def test_planes_of_a_prism_that_share_their_place_are_found_as_a_race(compiler, request, monkeypatch):
     """E of the first step left where neighbours still read that of the position before."""
     texts, there = kernel_texts(), b"lay(kept.after[m][now], at, e)"
-    assert there in texts["sweep.cu"]
-    texts["sweep.cu"] = texts["sweep.cu"].replace(there, there.replace(b"now", b"was"))
+    assert there in texts["sweep.h"]
+    texts["sweep.h"] = texts["sweep.h"].replace(there, there.replace(b"now", b"was"))
     kernels = kernels_of(compiler, "compute_90", texts, ["sweep.cu"])
     plan = make_plan((3, 5, 20), precision="single", seed=1)
     with pytest.raises(Fault, match=r"sweep_two_single.*a race"):
