@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nearfield.metal.metal import Body
     from nearfield.metal.patches import Window
 
-KEPT = 16  # planes in memory of each kind of open parts: those of three components within two of one plane
+KEPT = 24  # planes in memory of each kind of open parts: those of three components within three of one plane
 
 
 class EdgeCuts:
@@ -34,7 +34,8 @@ class EdgeCuts:
 
     def signature(self, plane: int) -> tuple:
         """Equal for planes with the same open parts of their own edges and faces and of those in the cells above."""
-        ends = np.array([self.ends_of(self.axis, np.array(n), True) for n in (plane - 1, plane, plane + 1)])
+        cells = np.arange(plane - 2, plane + 3)  # those of faces that count with less for the sake of others
+        ends = np.stack(self.ends_of(self.axis, cells, True), axis=1)
         low, high, margin = float(ends.min()), float(ends.max()), self.metal.margin
         found = []
         present = [(number, self.bodies[number]) for number in self.metal.present(low, high)]
@@ -43,8 +44,7 @@ class EdgeCuts:
             found.append((number, () if through and body.shape._constant_along(self.axis) else tuple(ends.flat)))
         if not any(body.kind == "pec" for _, body in present):
             return ()
-        length = self.grid.primary(self.axis)
-        return float(length[min(plane, length.size - 1)]), *found
+        return tuple(self._length_of(self.axis, cells)), *found
 
     def ends_of(self, axis: int, index: np.ndarray, along: bool) -> tuple[np.ndarray, np.ndarray]:
         """Where samples begin and end along an axis (m): nodes, or the edges along it; in the CPML, in its inner face.
@@ -68,12 +68,14 @@ class EdgeCuts:
 
     def lengths(self, axis: int, plane: int, window: Window, more: int = 0, by: int = 0) -> np.ndarray:
         """Lengths (m) of the cells along an axis, `by` before the window's samples, shaped to broadcast over it."""
-        length = self.grid.primary(axis)
         if axis == self.axis:
-            index = np.array([[plane - by]])
-        else:
-            place = self.across.index(axis)
-            index = spread(np.arange(window[place][0], window[place][1] + more) - by, place)
+            return self._length_of(axis, np.array([[plane - by]]))
+        place = self.across.index(axis)
+        return self._length_of(axis, spread(np.arange(window[place][0], window[place][1] + more) - by, place))
+
+    def _length_of(self, axis: int, index: np.ndarray) -> np.ndarray:
+        """Lengths (m) of cells, past the grid's ends those of its last ones."""
+        length = self.grid.primary(axis)
         return length[np.mod(index, length.size) if self.grid.closed(axis) else np.clip(index, 0, length.size - 1)]
 
     def share(self, axis: int, by: int, plane: int, window: Window) -> np.ndarray:

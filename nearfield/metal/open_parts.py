@@ -6,14 +6,16 @@ An edge is cut where the metal's own surface meets it (bisection), a face by the
     a >= sum over its edges e of f_e (c dt/(n d_e))^2 V_e/v,       n: least index of any medium
 
 with d_e the cell's length across the edge, v = a^(-1/2) the weight of the face, as far as whole faces beside small ones
-can bear it, and V_e the mean of the weights of the four faces about the edge: docs/method.md has the proof.
+can bear it, and V_e the mean of the weights of the four faces about the edge: docs/method.md has the proof. What small
+faces count with more, those beyond their open edges count with less, as far as the same bound lets them: the flux
+through both is that of their open areas.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import permutations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,6 +32,15 @@ if TYPE_CHECKING:
     from nearfield.metal.patches import Patch, Window
 
 
+class _Counted(NamedTuple):
+    """Areas of faces: what they count with before any gives up some of it, what each could give, and what it asks of
+    those beyond its bottom, right, top and left side."""
+
+    area: np.ndarray
+    room: np.ndarray
+    asked: list[np.ndarray]
+
+
 class OpenParts:
     """Open fractions on planes across one axis; windows are index ranges along the two cyclically next axes.
 
@@ -44,6 +55,7 @@ class OpenParts:
         self._faces = OpenFaces(self._cuts)
         keep = kept_by_thread(KEPT)
         self._around, self._interval = keep(self._draw_around), keep(self._draw_interval)
+        self._counted = keep(self._draw_counted)
 
     def signature(self, plane: int) -> tuple:
         """Equal for planes with the same open parts of their own edges and faces and of those in the cells above."""
@@ -54,18 +66,33 @@ class OpenParts:
         are whole."""
         if patch.magnetic:
             return self._face_fraction(patch.component - 3, patch.plane, patch.window)
-        found = self._interval(patch.component, patch.plane, patch.window)
-        return None if found is None else _part(found[1] - found[0], patch.window, 0, 0)
+        found = self._interval(patch.component, patch.plane, _wider(patch.window))
+        return None if found is None else _part(found[1] - found[0], patch.window, 1, 1)
 
     def boundary(self, patch: Patch) -> np.ndarray | None:
         """Metal's surface about faces whose edges are cut, over their whole area times the dual length (1/m).
 
         -1 for other faces, None where nothing is cut.
         """
-        found = self._faces.boundary(patch.component - 3, patch.plane, patch.window)
-        return None if found is None else _part(found, patch.window, 1, 1)
+        found = self._faces.boundary(patch.component - 3, patch.plane, _wider(patch.window))
+        return None if found is None else _part(found, patch.window, 2, 2)
 
     def _face_fraction(self, normal: int, plane: int, window: Window) -> np.ndarray | None:
+        wide = _wider(window)
+        counted = self._counted(normal, plane, wide)
+        if counted is None:
+            return None
+        taken = np.zeros(shape_of(window))
+        for side, (_, moved, _, _) in enumerate(self._cuts.sides(normal, plane)):
+            way = 1 if side in (1, 2) else -1
+            beyond = self._counted(normal, plane + way, wide) if moved == self.axis else counted
+            if beyond is not None:
+                taken = taken + _part(beyond.asked[side - 2], window, *(1 + way * (moved == a) for a in self.across))
+        area, room = (_part(values, window, 1, 1) for values in (counted.area, counted.room))
+        return area - np.minimum(taken, room)
+
+    def _draw_counted(self, normal: int, plane: int, window: Window) -> _Counted | None:
+        """None where all faces are whole, and none beside them is small."""
         sides, own = self._cuts.sides(normal, plane), self._faces.divided(normal, plane, window)[0]
         around = [self._around(along, at, window) for along, _, at, _ in sides]
         if own is None and all(mean is None for mean in around):
@@ -74,15 +101,22 @@ class OpenParts:
         area = np.ones(shape) if own is None else _part(own, window, 1, 1).copy()
         heavy = [np.ones(shape) if mean is None else _part(mean, window, *at) for mean, (*_, at) in zip(around, sides)]
         near = np.nonzero(np.logical_or.reduce([area < 1.0, *(mean > 1.0 for mean in heavy)]))
-        least, opened = np.zeros(near[0].size), np.zeros(near[0].size)
+        least, parts = np.zeros(near[0].size), []
         for (along, moved, at, shift), mean in zip(sides, heavy):
             ends = self._interval(along, at, window)
-            part = 1.0 if ends is None else _part(ends[1] - ends[0], window, *shift)[near]
+            parts.append(np.ones(least.size) if ends is None else _part(ends[1] - ends[0], window, *shift)[near])
             length = np.broadcast_to(self._cuts.lengths(moved, plane, window), shape)[near]
-            least = least + part * mean[near] * (self.light / length) ** 2
-            opened = opened + part
-        area[near] = np.where(opened == 0.0, 1.0, np.maximum(area[near], least / self._weight(area[near])))
-        return area
+            least = least + parts[-1] * mean[near] * (self.light / length) ** 2
+        found, least = area[near], least / self._weight(area[near])
+        closed = sum(parts) == 0.0
+        area[near] = np.where(closed, 1.0, np.maximum(found, least))
+        room = np.zeros(shape)
+        room[near] = np.where(closed, 0.0, np.maximum(found - least, 0.0))
+        asked = [np.zeros(shape) for _ in sides]
+        per_square = (area[near] - found) / np.where(closed, np.inf, sum(part**2 for part in parts))
+        for values, part in zip(asked, parts):
+            values[near] = part**2 * per_square
+        return _Counted(area, room, asked)
 
     def _weight(self, area: np.ndarray) -> np.ndarray:
         """Weight of a face in the bound: small ones more, by as much as whole ones beside them can bear."""
@@ -120,6 +154,11 @@ class OpenParts:
             return None
         whole = np.zeros(shape), np.ones(shape)
         return kept(whole if found is None else pair(ends[1:-1, 1:-1] for ends in found), given_up)
+
+
+def _wider(window: Window) -> Window:
+    """A window with one sample more on all sides."""
+    return pair((start - 1, stop + 1) for start, stop in window)
 
 
 def _part(values: np.ndarray, window: Window, *first: int, more: int = 0) -> np.ndarray:

@@ -1,7 +1,7 @@
-"""Flat faces of followed metal just past a line: the thin layer of cells before them counts as thicker than it is.
+"""Flat faces of followed metal just past a line: the thin layer of cells before them may count as thicker than it is.
 
-Faces of H that are small against their edges count with a larger area (open_parts.py). Of curved metal few are; of a
-flat face across an axis all are, where it lies less than some 0.15 cells past a line of the grid.
+Faces of H that are small against their edges count with a larger area, and those beyond with as much less, where they
+may (open_parts.py): cubes may, cells much longer along one axis than along the others may not.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nearfield.media.surface_media import is_metal
 from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.patches import Patch, next_axes, pair
 
-THIN = 0.25  # cells of a layer up to which its faces may count with a larger area
+THIN = 0.5  # cells of a layer up to which its faces may count with a larger area
 LOOKED_AT = 4  # cells along both axes of a face
 SAME = 1e-3  # of an edge: the open part of those that a flat face cuts
 
@@ -46,8 +46,8 @@ def moved_flat_faces(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMe
                     "from": place,
                     "to": place - towards * deeper * cell,
                     "effect": f"it acts {deeper:.2g} of a cell ({quantity(deeper * cell, 'm')}) deeper in the metal: "
-                    "it lies just past a line, and the time step bounds so thin a layer of cells; draw it on a line or "
-                    "more than 0.15 cells past one, or take a smaller `courant`",
+                    "it lies just past a line, and the time step bounds so thin a layer of flat cells; draw it on a line or "
+                    "further past one, or take a smaller `courant`",
                     "cells": deeper,
                 }
 
@@ -68,13 +68,16 @@ def _deeper(shape: Solid, grid: YeeGrid, metal: GridMetal, axis: int, place: flo
     edges = openings.fraction(Patch(axis, axis, plane, window))
     if edges is None:
         return 0.0, cell
+    cut = np.abs(edges - layer) < SAME
     found = 0.0
     for component in across:
-        faces = openings.fraction(Patch(3 + component, axis, plane, window))
-        if faces is not None:
-            cut = np.abs(edges - layer) < SAME
-            other = np.roll(cut, -1, axis=1 - across.index(component))
-            found = max([found, *(faces - layer)[cut & other & (faces < 1.0)].tolist()])
+        thin, whole = (openings.fraction(Patch(3 + component, axis, at, window)) for at in (plane, plane + way))
+        if thin is None or whole is None:
+            continue
+        along = next(a for a in across if a != component)
+        both = cut[:-1] & cut[1:] if across.index(along) == 0 else cut[:, :-1] & cut[:, 1:]  # edges of a face
+        inner = np.s_[: both.shape[0], : both.shape[1]]
+        found = max([found, *(thin[inner] - layer + whole[inner] - 1.0)[both & (thin[inner] < 1.0)].tolist()])
     return found, cell
 
 
