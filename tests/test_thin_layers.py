@@ -12,7 +12,7 @@ WIDE, HIGH = 9 * MM, 3 * MM
 
 
 def cavity(length, kind="lid", cell=MM, **entries):
-    """A hollow of 9 x 3 cells, along z in cells of their own and off the lines, in metal, or behind a lid of its own."""
+    """A hollow of 9 x 3 cells, along z in cells of their own and off the lines, in metal, or behind its own lid."""
     hollow, outer = nf.Box((0, 0, 0), (WIDE, HIGH, length)), nf.Box(LOWER, UPPER)
     bodies = {
         "hole": [nf.Structure(outer, nf.PEC), nf.Structure(hollow, nf.Medium(), name="hollow")],

@@ -46,8 +46,8 @@ def moved_flat_faces(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMe
                     "from": place,
                     "to": place - towards * deeper * cell,
                     "effect": f"it acts {deeper:.2g} of a cell ({quantity(deeper * cell, 'm')}) deeper in the metal: "
-                    "it lies just past a line, and the time step bounds so thin a layer of flat cells; draw it on a line or "
-                    "further past one, or take a smaller `courant`",
+                    "it lies just past a line, and the time step bounds so thin a layer of flat cells; draw it on a "
+                    "line or further past one, or take a smaller `courant`",
                     "cells": deeper,
                 }
 
