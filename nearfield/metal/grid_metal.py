@@ -12,34 +12,27 @@ from nearfield.bodies.geometry import FilledShape
 from nearfield.bodies.shapes import Solid, Wire
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
-from nearfield.media.surface_media import ResistiveSheet
 from nearfield.metal.cell_bound import apart, bounded_by_cell
 from nearfield.metal.conductors import Conductors
 from nearfield.metal.conformal import followed, open_parts
-from nearfield.metal.contacts import joining_edges
-from nearfield.metal.metal import Body, Owned, body_of, kind_of
-from nearfield.metal.narrow_strips import NarrowStrip, narrow_strips, samples_about
+from nearfield.metal.drawn_metal import DrawnMetal
+from nearfield.metal.metal import Body, Owned
+from nearfield.metal.narrow_strips import NarrowStrip, samples_about
 from nearfield.metal.patches import DriveFactors, Patch, at_samples, margin_of, pair
 from nearfield.metal.rim_factors import RimFactors, apart_from
-from nearfield.metal.rods import Rod, rods
+from nearfield.metal.rods import Rod
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.sheet_rims import SheetRims, plane_of
 from nearfield.metal.skin import SkinSurface, skin_surfaces
-from nearfield.metal.slanting_chains import slanting_wire
 from nearfield.metal.solid_corners import SolidCorners
-from nearfield.metal.thin_rims import beads_of
-from nearfield.metal.wire_edges import chain_of
-from nearfield.metal.wire_ends import Edges, WireEnd, ends_of, free_ends, without_ends
-from nearfield.metal.wire_lattice import ON_LINE
+from nearfield.metal.wire_ends import Edges
 
 
 class GridMetal:
     """Conductors among bodies, and conducting walls; `conformal`: metal may cut cells; `light`: see `OpenParts`.
 
-    `followed`: numbers of the bodies that cut cells; `beads`, `strips`, `rods`: what stands for thin metal across no
-    axis, for flat strips narrower than a cell and for thin rods, by number; `chains`: wires with a radius or an end
-    between lines, strips and rods among them; `slanting`: those along no axis; `openings`: by axis, none where nothing
-    can be cut; `gaps`: edges of circuits, where wires do not end.
+    `followed`: numbers of the bodies that cut cells; `beads`, `strips`, `rods`, `chains`, `slanting`, `gaps`: see
+    `DrawnMetal`; `openings`: by axis, none where nothing can be cut.
     """
 
     def __init__(
@@ -52,54 +45,14 @@ class GridMetal:
         gaps: Sequence[Edges] = (),
     ) -> None:
         self.grid, self._boundaries, self._light = grid, boundaries, light
-        self.beads = beads_of(bodies, grid, boundaries, gaps) if conformal else {}
-        self.strips = strips = narrow_strips(bodies, grid, boundaries, gaps) if conformal else {}
-        self.rods = rods(bodies, grid, boundaries) if conformal else {}
-        parts = {number: beads.parts for number, beads in self.beads.items()}
-        parts |= {number: rod.wires for number, rod in self.rods.items()}
-        parts |= {number: (strip.wire,) for number, strip in strips.items()}
-        solid = [
-            (number, replace(body, shape=part))
-            for number, body in enumerate(bodies)
-            if not isinstance(body.medium, ResistiveSheet)
-            for part in parts.get(number, (body.shape,))
-        ]
-        drawn = [(body_of(body.shape, kind_of(body.medium), grid, boundaries), body.medium) for _, body in solid]
-        drawn = [
-            (replace(own, edges=own.edges + strips[number].joints) if number in strips else own, medium)
-            for (own, medium), (number, _) in zip(drawn, solid)
-        ]
-        if conformal:
-            joining = joining_edges([body for body, _ in drawn], grid)
-            drawn = [(replace(own, edges=own.edges + more), to) for (own, to), more in zip(drawn, joining)]
-        owned, ends = self._ended(drawn, gaps)
-        charges = {id(wire): at for rod in self.rods.values() for wire, at in zip(rod.wires, rod.charges)}
-        charges |= {id(strip.wire): strip.charge for strip in strips.values()}
-        self.chains = [
-            chain_of(
-                body.shape,
-                body.name,
-                strips[number].free if number in strips else found.edges,
-                own,
-                charges.get(id(body.shape), ON_LINE),
-            )
-            for (number, body), (found, _), own in zip(solid, owned, ends)
-            if isinstance(body.shape, Wire) and not body.shape._slants and (body.shape.radius or own)
-        ]
-        owned = [
-            (replace(own, edges=own.edges + self.rods[number].joints(own.edges)), medium)
-            if number in self.rods and own.shape is self.rods[number].wires[0]
-            else (own, medium)
-            for (own, medium), (number, _) in zip(owned, solid)
-        ]
-        self.slanting = [
-            slanting_wire(body.shape, body.name, grid)
-            for (_, body), (found, _) in zip(solid, owned)
-            if isinstance(body.shape, Wire) and body.shape._slants and found.edges
-        ]
+        drawn = DrawnMetal(grid, boundaries, bodies, conformal, gaps)
+        self.beads, self.strips, self.rods = drawn.beads, drawn.strips, drawn.rods
+        self.chains, self.slanting = drawn.chains, drawn.slanting
+        owned = [part.owned for part in drawn.parts]
         taken = followed([body for body, _ in owned], grid) if conformal else [False] * len(owned)
-        self.followed = {number for (number, _), one in zip(solid, taken) if one}
-        self._shapes: list[Solid] = [bodies[number].shape for number in sorted({*self.followed, *strips, *self.rods})]
+        self.followed = {part.number for part, one in zip(drawn.parts, taken) if one}
+        standing = {*self.followed, *self.strips, *self.rods}
+        self._shapes: list[Solid] = [bodies[number].shape for number in sorted(standing)]
         self._rimmed: list[tuple[Solid, tuple[int, int] | None]] = []
         self._stepped: list[Owned] = []
         self._cutting: list[Owned] = []
@@ -107,7 +60,7 @@ class GridMetal:
         if self.sheets:
             owned = [(self._followed_flat(number, body), medium) for number, (body, medium) in enumerate(owned)]
             self._rimmed = [
-                (solid[number][1].shape, plane_of(owned[number][0])) for number in sorted(self.sheets.taken)
+                (drawn.parts[number].shape, plane_of(owned[number][0])) for number in sorted(self.sheets.taken)
             ]
             self._shapes += [shape for shape, _ in self._rimmed]
         for (body, medium), one in zip(owned, taken):
@@ -117,21 +70,6 @@ class GridMetal:
         self._conductors = Conductors(grid, boundaries, [body for body, _ in self._stepped])
         self.openings = open_parts(grid, boundaries, [body for body, _ in self._cutting], light)
         self.rims = self._about_rims([body for body, _ in owned], taken) if conformal else None
-
-    def _ended(self, owned: Sequence[Owned], gaps: Sequence[Edges]) -> tuple[Sequence[Owned], list[list[WireEnd]]]:
-        """The bodies, wires without the edges that free ends cover in part, and these ends."""
-        wires = [body.shape if isinstance(body.shape, Wire) else None for body, _ in owned]
-        ends = [list(ends_of(wire, self.grid)) if wire and not wire._slants else [] for wire in wires]
-        if not any(ends):
-            return owned, ends
-        drawn, samples = Conductors(self.grid, self._boundaries, [body for body, _ in owned]), SampleNumbers(self.grid)
-
-        def conducts(component: int, *index: np.ndarray) -> np.ndarray:
-            return at_samples(self.grid, index, lambda *where: [drawn.take(Patch(component, *where))])[0] > 0
-
-        ends = [free_ends(samples, own, gaps, conducts) for own in ends]
-        kept = [(replace(body, edges=without_ends(body.edges, own)), to) for (body, to), own in zip(owned, ends)]
-        return kept, ends
 
     def _about_sheets(self, bodies: Sequence[Body], gaps: Sequence[Edges], followed: Sequence[bool]) -> SheetRims:
         """The rims of flat metal, which narrow strips meet where they touch it alone."""
