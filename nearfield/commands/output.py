@@ -221,7 +221,8 @@ def buffers(rows: Sequence[dict[str, Any]]) -> list[str]:
         return f"{amount(row['buffer_bytes'])}, {row['output']['mean']:.3f} s"
 
     rings = sorted(filter(alike, rows), key=lambda row: row["codec"] != whole["codec"])  # the same file first
-    beside = "".join(f"; ring, {row['codec']}: {cost(row)}" for row in rings)
+    ring = {SERVER: "ring", PER_DOMAIN: "a ring a domain"}
+    beside = "".join(f"; {ring[row['mode']]}, {row['codec']}: {cost(row)}" for row in rings)
     return [f"{whole['size']}^3 x {whole['domains']}: whole record in memory: {cost(whole)}{beside}"]
 
 

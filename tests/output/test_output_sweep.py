@@ -183,8 +183,10 @@ def test_a_record_kept_in_memory_is_measured_beside_a_ring_with_the_same_file():
         size = {"size": 6, "domains": 1, "raw_bytes": 10**6, "buffer_bytes": 10**6}
         return size | {"format": "hdf5", "codec": codec, "mode": mode, "output": {"mean": seconds}}
 
-    said = buffers([row("zlib:1", "server", 3.0), row("none", "server", 2.0), row("none", "whole", 4.0)])[0]
-    assert said.index("ring, none: 1 MB, 2.000 s") < said.index("ring, zlib:1: 1 MB, 3.000 s")
+    rows = [row("zlib:1", "server", 3.0), row("none", "server", 2.0), row("none", "file-per-domain", 2.5)]
+    said = buffers([*rows, row("none", "whole", 4.0)])[0]
+    assert said.index("; ring, none: 1 MB, 2.000 s") < said.index("; ring, zlib:1: 1 MB, 3.000 s")
+    assert "; a ring a domain, none: 1 MB, 2.500 s" in said
 
 
 def test_over_hosts_domains_are_spread_evenly_and_each_has_its_file():
