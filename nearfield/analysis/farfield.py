@@ -35,6 +35,7 @@ from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 from nearfield.machine.linear_algebra import single_threaded
 from nearfield.machine.schedule import by_threads
 
+ALIKE = 13  # digits of the cosines of directions that count as one
 DIRECTIONS_AT_ONCE = 256  # a block of the loop over them: the phase tables of a large face stay in a core's cache
 
 
@@ -155,33 +156,46 @@ def radiation_vectors(surface: Surface, wave: Wave, radial: np.ndarray) -> tuple
     """N (A m) and L (V m) of the faces towards the directions `radial`, each (directions, 3)."""
     n = np.zeros((len(radial), 3), dtype=complex)
     l = np.zeros_like(n)
-    along = [
-        line.waves(wave.grid * part, wave.free * part)
-        for line, part in zip(surface.lines, np.ascontiguousarray(radial.T))
-    ]
+    along = [_passing(line, wave, part) for line, part in zip(surface.lines, radial.T)]
     for face in surface.faces:
-        _add_face(face, wave, [_Passing(line, *fg) for line, fg in zip(surface.lines, along)], n, l)
+        _add_face(face, wave, along, n, l)
     return n, l
 
 
 @dataclass(frozen=True)
+class _Phases:
+    """(places, values) along one axis, for all values of a direction's cosine, and which of them each direction has."""
+
+    values: np.ndarray
+    of: np.ndarray
+
+
+@dataclass(frozen=True)
 class _Passing:
-    """Waves along one axis: F at the nodes and G between them, (places, directions)."""
+    """Waves along one axis: F at the nodes and G between them, (places, values); see `_Phases`."""
 
     line: AxisLine
     f: np.ndarray
     g: np.ndarray
+    of: np.ndarray
 
     def through(self, position: float, beside: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
-        """F on a plane of nodes, and G interpolated to it from half a cell below and above, as H was."""
+        """F on a plane of nodes, and G interpolated to it from half a cell below and above, as H was; by direction."""
         at, (below, above) = self.line.index(position), beside
-        return self.f[at], (above * self.g[at - 1] + below * self.g[at]) / (below + above)
+        g = (above * self.g[at - 1] + below * self.g[at]) / (below + above)
+        return self.f[at, self.of], g[self.of]
 
-    def over(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def over(self, nodes: np.ndarray) -> tuple[_Phases, _Phases]:
         """G and F with their weights (m) over a span of nodes."""
         first = self.line.index(nodes[0])
         f, g = self.f[first : first + nodes.size], self.g[first : first + nodes.size - 1]
-        return g * np.diff(nodes)[:, None], f * trapezoid(nodes)[:, None]
+        return _Phases(g * np.diff(nodes)[:, None], self.of), _Phases(f * trapezoid(nodes)[:, None], self.of)
+
+
+def _passing(line: AxisLine, wave: Wave, cosines: np.ndarray) -> _Passing:
+    """Along an axis, for the cosine of each direction with it: in rings about an axis there are few."""
+    values, of = np.unique(cosines.round(ALIKE), return_inverse=True)
+    return _Passing(line, *line.waves(wave.grid * values, wave.free * values), of)
 
 
 def _add_face(face: Face, wave: Wave, along: list[_Passing], n: np.ndarray, l: np.ndarray) -> None:
@@ -197,8 +211,11 @@ def _add_face(face: Face, wave: Wave, along: list[_Passing], n: np.ndarray, l: n
     l[:, c] -= g * _sum(e_b, half_b, node_c)
 
 
-def _sum(field: np.ndarray, phases_b: np.ndarray, phases_c: np.ndarray) -> np.ndarray:
-    return np.einsum("bd,bd->d", phases_b, field @ phases_c)
+def _sum(field: np.ndarray, b: _Phases, c: _Phases) -> np.ndarray:
+    """By direction: first along the axis with fewer values."""
+    if b.values.shape[1] < c.values.shape[1]:
+        field, b, c = field.T, c, b
+    return np.einsum("bd,bd->d", b.values[:, b.of], (field @ c.values)[:, c.of])
 
 
 def intensity(e_theta: np.ndarray, e_phi: np.ndarray, impedance: float) -> np.ndarray:
@@ -210,8 +227,9 @@ def sphere_power(surface: Surface, exterior: Exterior, frequencies: np.ndarray) 
     """Power that the grid radiates, and that of `far_fields` in free space, over all directions, each (frequency,).
 
     The grid's is the intensity times (abs(K)/k)^2 cos(w dt/2) over the power cos(q h/2) of its waves along each axis.
-    Gauss-Legendre in cos(theta) times evenly spaced phi: exact for the intensity of sources within a sphere of radius
-    R up to spherical harmonics of order 2 k R + 14. Where planes of symmetry or walls with their images make the sphere
+    Gauss-Legendre in the cosine times evenly spaced turns about the axis with the smallest faces, since sums over the
+    others are made ring by ring: exact for the intensity of sources within a sphere of radius R up to spherical
+    harmonics of order 2 k R + 14. Where planes of symmetry or walls with their images make the sphere
     symmetric, one part of it stands for all; of a wall's two halves one is real.
     """
     theta, phi, share = _sphere(surface, exterior, frequencies)
@@ -232,8 +250,10 @@ def _sphere(surface: Surface, exterior: Exterior, frequencies: np.ndarray) -> tu
     order = 2 * (int(float(exterior.wavenumber(frequencies).max()) * reach) // 2) + 10
     cosine, weight = np.polynomial.legendre.leggauss(order)
     turns = 2 * order  # a multiple of four, half a step off the planes
-    theta = np.repeat(np.arccos(cosine), turns)
-    phi = np.tile(2 * np.pi * (np.arange(turns) + 0.5) / turns, order)
+    polar, turn = np.repeat(np.arccos(cosine), turns), np.tile(2 * np.pi * (np.arange(turns) + 0.5) / turns, order)
+    sizes = [sum(face.nodes[0].size * face.nodes[1].size for face in surface.faces if face.axis == a) for a in range(3)]
+    x, y, z = np.roll(unit_vectors(polar, turn)[0].T, int(np.argmin(sizes)) - 2, axis=0)
+    theta, phi = np.arccos(z), np.arctan2(y, x)
     share = np.repeat(weight * 2 * np.pi / turns, turns)
     for axis in {*exterior.mirrors, *(wall.axis for wall in exterior.walls)}:
         upper = unit_vectors(theta, phi)[0][:, axis] > 0
