@@ -1,8 +1,9 @@
-"""Paraboloids of 480 and 720 mm in the laptop's cells: figures for the page of examples/reflector.py.
+"""Paraboloids of 480, 720 and 1200 mm in the laptop's cells: figures for the page of examples/reflector.py.
 
     .venv/bin/python -m examples.reflector_larger [FOLDER]
 
-Some 40 minutes of one core, 1 GiB. With a FOLDER results are kept there, and taken from there where they are.
+Some 40 minutes of two cores and as much of one for the patterns, 5 GiB. With a FOLDER results are kept there, and taken
+from there where they are.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from typing import Any
 
 import nearfield as nf
 from examples import figures
-from examples.reflector import LAPTOP, LARGER, WIDEST, Size, compared, model
+from examples.reflector import LAPTOP, LARGER, WIDE, WIDEST, Size, compared, model
 
 SIZES = {  # the size, and the box of the horn alone, whose pattern knows nothing of the dish
     "larger": (LARGER, LARGER),
+    "wide": (WIDE, replace(LAPTOP, diameter=WIDE.diameter)),
     "widest": (WIDEST, replace(LAPTOP, diameter=WIDEST.diameter)),
 }
 
@@ -27,7 +29,7 @@ def run(simulation: nf.Simulation, folder: Path | None) -> nf.Result:
     file = folder and folder / "result.h5"
     if file and file.exists():
         return nf.open_result(file)
-    return simulation.run(output=file, threads=1)
+    return simulation.run(output=file)
 
 
 def figures_of(size: Size, box: Size, folder: Path | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Flat faces of metal just past a line act where they are drawn, or `moved` says how much deeper in the metal."""
+"""Flat faces of metal just past a line act where they are drawn, in cells of any proportions."""
 
 import numpy as np
 import pytest
@@ -40,32 +40,20 @@ def acts_at(length, kind="lid", cell=MM):
     return np.pi / (2 / cell * np.arcsin(cell * square**0.5))
 
 
-def of_electric_field(layer, cell=MM):
-    """(k h)^2 of a layer (m): what its electric field makes of the last line."""
-    return (np.pi / 8 * cell / MM) ** 2 * layer + 1e-3 * cell
+@pytest.mark.parametrize(
+    "kind, cell, past",
+    [
+        *(("lid", 1, 0.005), ("hole", 1, 0.02), ("difference", 1, 0.05), ("lid", 1, 0.08), ("lid", 1, 0.4)),
+        *(("lid", 0.5, 0.01), ("hole", 0.25, 0.1), ("lid", 0.1, 0.01), ("lid", 0.1, 0.3)),
+    ],
+)
+def test_a_face_just_past_a_line_acts_where_it_is_drawn(kind, cell, past):
+    """Areas that are added to its thin layer alone put it 0.077 to 0.026 cells deeper in cubes, and 0.06, 0.21, 0.41
+    and 0.13 of cells that are flat along z."""
+    cell, length = cell * MM, (8 + past * cell) * MM
+    assert not cavity(length, kind, cell).check().moved
+    assert acts_at(length, kind, cell) == pytest.approx(length, abs=0.005 * cell)
 
 
-@pytest.mark.parametrize("kind, past", [("lid", 0.005), ("hole", 0.02), ("difference", 0.05), ("lid", 0.08)])
-def test_a_face_just_past_a_line_acts_where_it_is_drawn(kind, past):
-    """Its thin layer alone counts as 0.077, 0.067, 0.046 and 0.026 cells thicker."""
-    length = (8 + past) * MM
-    assert not cavity(length, kind).check().moved
-    assert acts_at(length, kind) == pytest.approx(length, abs=of_electric_field(past * MM))
-
-
-@pytest.mark.parametrize("part, past", [(0.5, 0.01), (0.25, 0.1)])
-def test_in_flat_cells_a_face_acts_deeper_by_no_more_than_moved_says(part, past):
-    """Whole faces have little room there, as the time step is of the short side; those at the side walls more."""
-    cell = part * MM
-    length = 8 * MM + past * cell
-    (moved,) = cavity(length, cell=cell).check().moved
-    assert "face across z: " in f"{moved['what']}: " and moved["from"] == pytest.approx(length)
-    assert moved["to"] - length > 0.05 * cell
-    assert 0.3 * (moved["to"] - length) < acts_at(length, cell=cell) - length < moved["to"] - length
-
-
-@pytest.mark.parametrize("past", [0.0, 0.12, 0.4])
-def test_faces_further_past_a_line_act_where_they_are_drawn(past):
-    length = (8 + past) * MM
-    assert not cavity(length).check().moved
-    assert acts_at(length) == pytest.approx(length, abs=0.02 * MM)
+def test_a_face_on_a_line_acts_there():
+    assert acts_at(8 * MM) == pytest.approx(8 * MM, abs=1e-4 * MM)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nearfield.metal.metal import Body
     from nearfield.metal.patches import Window
 
-KEPT = 24  # planes in memory of each kind of open parts: those of three components within three of one plane
+KEPT = 32  # planes in memory of each kind of open parts: those of three components within four of one plane
 
 
 class EdgeCuts:
@@ -34,7 +34,7 @@ class EdgeCuts:
 
     def signature(self, plane: int) -> tuple:
         """Equal for planes with the same open parts of their own edges and faces and of those in the cells above."""
-        cells = np.arange(plane - 2, plane + 3)  # those of faces that count with less for the sake of others
+        cells = np.arange(plane - 3, plane + 4)  # those of faces that count with less for the sake of others
         ends = np.stack(self.ends_of(self.axis, cells, True), axis=1)
         low, high, margin = float(ends.min()), float(ends.max()), self.metal.margin
         found = []

@@ -149,8 +149,7 @@ class GridMetal:
 
     def factor(self, patch: Patch) -> np.ndarray | None:
         """Factor of Cb or Db; None where it is 1."""
-        opened = self.fraction(patch)
-        cut = 1.0 / opened if opened is not None and patch.magnetic else opened
+        cut = self.openings[patch.axis].factor(patch) if self.openings else None
         rims = self.rims.factor(patch) if self.rims else None
         return rims if cut is None else cut if rims is None else cut * rims
 

@@ -18,7 +18,6 @@ from nearfield.metal.metal import covers, electric_ends, magnetic_ends
 from nearfield.metal.patches import next_axes, pair
 from nearfield.metal.slanted_walls import moved_slanting_rims, moved_walls
 from nearfield.metal.slanting_chains import slack_of
-from nearfield.metal.thin_layers import moved_flat_faces
 from nearfield.metal.wire_ends import ends_of
 from nearfield.metal.wire_lattice import edge_radius
 from nearfield.metal.wire_path import path_of
@@ -46,7 +45,6 @@ def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
     yield from narrow_gaps(bodies, grid, metal)
     yield from moved_walls(bodies, grid, metal)
     yield from moved_slanting_rims(bodies, grid, metal)
-    yield from moved_flat_faces(bodies, grid, metal)
 
 
 def moved_planes(body: FilledShape, grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:

@@ -8,7 +8,7 @@ An edge is cut where the metal's own surface meets it (bisection), a face by the
 with d_e the cell's length across the edge, v = a^(-1/2) the weight of the face, as far as whole faces beside small ones
 can bear it, and V_e the mean of the weights of the four faces about the edge: docs/method.md has the proof. What small
 faces count with more, those beyond their open edges count with less, as far as the same bound lets them: the flux
-through both is that of their open areas.
+through both is that of their open areas. Where they cannot, f of an edge along metal is made less in the update.
 """
 
 from __future__ import annotations
@@ -32,6 +32,43 @@ if TYPE_CHECKING:
     from nearfield.metal.patches import Patch, Window
 
 
+class _Bound(NamedTuple):
+    """Of the faces that are small or beside small ones: where they are, open areas, their weights v; by side, bottom,
+    right, top, left, the open parts f, (c dt/(n d))^2 and V."""
+
+    near: tuple[np.ndarray, ...]
+    area: np.ndarray
+    weight: np.ndarray
+    parts: list[np.ndarray]
+    courant: list[np.ndarray]
+    around: list[np.ndarray]
+
+    def inner(self, shape: tuple[int, int]) -> _Bound:
+        """Those of a window of this shape within, without one face on all sides."""
+        places = [at - 1 for at in self.near]
+        own = np.logical_and.reduce([(at >= 0) & (at < size) for at, size in zip(places, shape)])
+        lists = ([values[own] for values in each] for each in (self.parts, self.courant, self.around))
+        return _Bound(tuple(at[own] for at in places), self.area[own], self.weight[own], *lists)
+
+    def least(self, factors: Sequence[np.ndarray | float] = (1.0,) * 4) -> np.ndarray:
+        """Areas that they count as at least, with these factors of f."""
+        terms = zip(self.parts, self.courant, self.around, factors)
+        return sum((part * square * mean * factor for part, square, mean, factor in terms), np.zeros(1)) / self.weight
+
+    def slowed(self, side: int) -> np.ndarray:
+        """Factors of f of one side for which faces need no more area than they and a whole one beyond that side have.
+
+        1 but where metal lies along the opposite side: there E of this one is nearly zero, and what holds it back is
+        of second order.
+        """
+        whole = 1.0 - sum(self.courant[n] for n in (side, side - 1, side - 3)) - self.courant[side] * self.around[side]
+        own = self.parts[side] * self.courant[side] * self.around[side] / self.weight
+        need = self.least()
+        room = self.area + np.maximum(whole, 0.0)
+        touched = (self.parts[side - 2] == 0.0) & (own > 0.0) & (need > room)
+        return np.where(touched, np.maximum((room - need + own) / np.where(touched, own, 1.0), SLOWEST), 1.0)
+
+
 class _Counted(NamedTuple):
     """Areas of faces: what they count with before any gives up some of it, what each could give, and what it asks of
     those beyond its bottom, right, top and left side."""
@@ -39,6 +76,9 @@ class _Counted(NamedTuple):
     area: np.ndarray
     room: np.ndarray
     asked: list[np.ndarray]
+
+
+SLOWEST = 0.02  # factor of the open part of an edge
 
 
 class OpenParts:
@@ -55,6 +95,7 @@ class OpenParts:
         self._faces = OpenFaces(self._cuts)
         keep = kept_by_thread(KEPT)
         self._around, self._interval = keep(self._draw_around), keep(self._draw_interval)
+        self._bound, self._slowed = keep(self._draw_bound), keep(self._draw_slowed)
         self._counted = keep(self._draw_counted)
 
     def signature(self, plane: int) -> tuple:
@@ -66,16 +107,28 @@ class OpenParts:
         are whole."""
         if patch.magnetic:
             return self._face_fraction(patch.component - 3, patch.plane, patch.window)
-        found = self._interval(patch.component, patch.plane, _wider(patch.window))
-        return None if found is None else _part(found[1] - found[0], patch.window, 1, 1)
+        found = self._interval(patch.component, patch.plane, _wider(_wider(patch.window)))
+        return None if found is None else _part(found[1] - found[0], patch.window, 2, 2)
+
+    def factor(self, patch: Patch) -> np.ndarray | None:
+        """Factor of Cb or Db: `fraction` of edges, less of those that metal nearly touches along them; of faces its
+        inverse."""
+        found = self.fraction(patch)
+        if patch.magnetic:
+            return None if found is None else 1.0 / found
+        slowed = self._slowed(patch.component, patch.plane, _wider(patch.window))
+        if slowed is None:
+            return found
+        slowed = _part(slowed, patch.window, 1, 1)
+        return slowed if found is None else found * slowed
 
     def boundary(self, patch: Patch) -> np.ndarray | None:
         """Metal's surface about faces whose edges are cut, over their whole area times the dual length (1/m).
 
         -1 for other faces, None where nothing is cut.
         """
-        found = self._faces.boundary(patch.component - 3, patch.plane, _wider(patch.window))
-        return None if found is None else _part(found, patch.window, 2, 2)
+        found = self._faces.boundary(patch.component - 3, patch.plane, _wider(_wider(patch.window)))
+        return None if found is None else _part(found, patch.window, 3, 3)
 
     def _face_fraction(self, normal: int, plane: int, window: Window) -> np.ndarray | None:
         wide = _wider(window)
@@ -91,31 +144,56 @@ class OpenParts:
         area, room = (_part(values, window, 1, 1) for values in (counted.area, counted.room))
         return area - np.minimum(taken, room)
 
-    def _draw_counted(self, normal: int, plane: int, window: Window) -> _Counted | None:
+    def _draw_bound(self, normal: int, plane: int, window: Window) -> _Bound | None:
         """None where all faces are whole, and none beside them is small."""
         sides, own = self._cuts.sides(normal, plane), self._faces.divided(normal, plane, window)[0]
         around = [self._around(along, at, window) for along, _, at, _ in sides]
         if own is None and all(mean is None for mean in around):
             return None
         shape = shape_of(window)
-        area = np.ones(shape) if own is None else _part(own, window, 1, 1).copy()
+        area = np.ones(shape) if own is None else _part(own, window, 1, 1)
         heavy = [np.ones(shape) if mean is None else _part(mean, window, *at) for mean, (*_, at) in zip(around, sides)]
         near = np.nonzero(np.logical_or.reduce([area < 1.0, *(mean > 1.0 for mean in heavy)]))
-        least, parts = np.zeros(near[0].size), []
-        for (along, moved, at, shift), mean in zip(sides, heavy):
+        parts, courant = [], []
+        for along, moved, at, shift in sides:
             ends = self._interval(along, at, window)
-            parts.append(np.ones(least.size) if ends is None else _part(ends[1] - ends[0], window, *shift)[near])
+            parts.append(np.ones(near[0].size) if ends is None else _part(ends[1] - ends[0], window, *shift)[near])
             length = np.broadcast_to(self._cuts.lengths(moved, plane, window), shape)[near]
-            least = least + parts[-1] * mean[near] * (self.light / length) ** 2
-        found, least = area[near], least / self._weight(area[near])
-        closed = sum(parts) == 0.0
-        area[near] = np.where(closed, 1.0, np.maximum(found, least))
-        room = np.zeros(shape)
-        room[near] = np.where(closed, 0.0, np.maximum(found - least, 0.0))
-        asked = [np.zeros(shape) for _ in sides]
-        per_square = (area[near] - found) / np.where(closed, np.inf, sum(part**2 for part in parts))
-        for values, part in zip(asked, parts):
-            values[near] = part**2 * per_square
+            courant.append((self.light / length) ** 2)
+        return _Bound(near, area[near], self._weight(area[near]), parts, courant, [mean[near] for mean in heavy])
+
+    def _draw_slowed(self, component: int, plane: int, window: Window) -> np.ndarray | None:
+        """Factors of f of edges that metal nearly touches along them, one more edge along both axes; None where all
+        are 1."""
+        found, wide = np.ones([n + 1 for n in shape_of(window)]), _wider(window)
+        for (normal, moved), sides in zip(permutations(next_axes(component)), ((3, 1), (0, 2))):
+            for by, side in enumerate(sides):
+                bound = self._bound(normal, plane - by * (moved == self.axis), wide)
+                if bound is not None and (own := bound.slowed(side)).size:
+                    factor = np.ones(shape_of(wide))
+                    factor[bound.near] = own
+                    found = np.minimum(found, _part(factor, window, *self._before(moved, by), more=1))
+        return None if (found == 1.0).all() else found
+
+    def _draw_counted(self, normal: int, plane: int, window: Window) -> _Counted | None:
+        """None as in `_draw_bound`."""
+        wider = self._bound(normal, plane, _wider(window))
+        if wider is None:
+            return None
+        bound = wider.inner(shape_of(window))
+        factors = []
+        for along, _, at, shift in self._cuts.sides(normal, plane):
+            slowed = self._slowed(along, at, window)
+            factors.append(1.0 if slowed is None else _part(slowed, window, *shift)[bound.near])
+        found, least = bound.area, bound.least(factors)
+        closed = sum(bound.parts) == 0.0
+        area, room, asked = np.ones(shape_of(window)), np.zeros(shape_of(window)), []
+        area[bound.near] = np.where(closed, 1.0, np.maximum(found, least))
+        room[bound.near] = np.where(closed, 0.0, np.maximum(found - least, 0.0))
+        per_square = (area[bound.near] - found) / np.where(closed, np.inf, sum(part**2 for part in bound.parts))
+        for part in bound.parts:
+            asked.append(np.zeros(area.shape))
+            asked[-1][bound.near] = part**2 * per_square
         return _Counted(area, room, asked)
 
     def _weight(self, area: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ Value = TypeVar("Value")
 Window = tuple[tuple[int, int], tuple[int, int]]  # [start, stop) along the two cyclically next axes
 Slices = tuple[slice, ...]
 Evaluate = Callable[[int, int, Window], Sequence[np.ndarray]]
+SHARED = 2  # times the work of windows of their own up to which planes share one
 PLANE_COST = 10_000  # samples that take as long as a plane does besides its own
 
 
@@ -132,7 +133,8 @@ class DriveFactors(SamplesByPlane):
 def at_samples(grid: YeeGrid, index: Sequence, evaluate: Evaluate) -> tuple[np.ndarray, ...]:
     """Values of the samples (i, j, k), evaluated on one window for each plane across the axis that makes least work.
 
-    `evaluate(axis, plane, window)` gives arrays over the window.
+    `evaluate(axis, plane, window)` gives arrays over the window. Planes share a window where it is hardly more work:
+    what one takes of the next is then worked out once.
     """
     lattice = np.broadcast_arrays(*(np.asarray(n, dtype=np.int64) for n in grid.in_cell(index)))
     shape, index = lattice[0].shape, [n.ravel() for n in lattice]
@@ -142,15 +144,24 @@ def at_samples(grid: YeeGrid, index: Sequence, evaluate: Evaluate) -> tuple[np.n
     work = [np.unique(n).size * (PLANE_COST + math.prod(size) // size[a]) for a, n in enumerate(index)]
     axis = work.index(min(work))
     planes, u, v = (index[a] for a in cyclic_axes(axis))
+    parts = [np.nonzero(planes == plane)[0] for plane in np.unique(planes)]
+    windows = [pair((int(n[rows].min()), int(n[rows].max()) + 1) for n in (u, v)) for rows in parts]
+    common = pair(_rounded(n, grid.cells[a]) for n, a in zip((u, v), next_axes(axis)))
+    if min(work) <= SHARED * sum(PLANE_COST + math.prod(shape_of(window)) for window in windows):
+        windows = [common] * len(windows)
     found: list[np.ndarray] = []
-    for plane in np.unique(planes):
-        rows = np.nonzero(planes == plane)[0]
-        window = pair((int(n[rows].min()), int(n[rows].max()) + 1) for n in (u, v))
-        values = evaluate(axis, int(plane), window)
+    for rows, window in zip(parts, windows):
+        values = evaluate(axis, int(planes[rows[0]]), window)
         found = found or [np.empty(u.size) for _ in values]
         for column, value in zip(found, values):
             column[rows] = value[u[rows] - window[0][0], v[rows] - window[1][0]]
     return tuple(column.reshape(shape) for column in found)
+
+
+def _rounded(index: np.ndarray, cells: int) -> tuple[int, int]:
+    """From a multiple of 16 to one past all of some samples, which may lie on the last line: to share by components."""
+    low, high = int(index.min()) // 16 * 16, int(index.max()) + 1
+    return low, max(high, min((high + 15) // 16 * 16, cells))
 
 
 def shortest_cells(grid: YeeGrid) -> list[float]:
