@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from nearfield.metal.patches import Patch, Window
 
 
+SLOWEST = 0.02  # least factor of the open part of an edge that metal nearly touches
+
+
 class _Bound(NamedTuple):
     """Of the faces that are small or beside small ones: where they are, open areas, their weights v; by side, bottom,
     right, top, left, the open parts f, (c dt/(n d))^2 and V."""
@@ -76,9 +79,6 @@ class _Counted(NamedTuple):
     area: np.ndarray
     room: np.ndarray
     asked: list[np.ndarray]
-
-
-SLOWEST = 0.02  # factor of the open part of an edge
 
 
 class OpenParts:
