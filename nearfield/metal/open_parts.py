@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 
 SLOWEST = 0.02  # least factor of the open part of an edge that metal nearly touches
+NEARLY = 0.5  # cells between such an edge and the metal, at both its ends
 
 
 class _Bound(NamedTuple):
@@ -68,7 +69,8 @@ class _Bound(NamedTuple):
         own = self.parts[side] * self.courant[side] * self.around[side] / self.weight
         need = self.least()
         room = self.area + np.maximum(whole, 0.0)
-        touched = (self.parts[side - 2] == 0.0) & (own > 0.0) & (need > room)
+        next_to = np.maximum(self.parts[side - 1], self.parts[side - 3])
+        touched = (self.parts[side - 2] == 0.0) & (next_to < NEARLY) & (own > 0.0) & (need > room)
         return np.where(touched, np.maximum((room - need + own) / np.where(touched, own, 1.0), SLOWEST), 1.0)
 
 
