@@ -62,6 +62,16 @@ def card(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFacto
     return stand_in(monkeypatch, base.parent, base / "cubins")
 
 
+@pytest.fixture(params=["host", "host-backwards", "card"])
+def device_name(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What engine "cuda" runs on: the make-believe device, both ways, and a card by its driver."""
+    if request.param == "card":
+        request.getfixturevalue("card")
+    else:
+        monkeypatch.setenv("NEARFIELD_DEVICE", request.param)
+    return request.param
+
+
 @pytest.fixture(params=[*ENGINE_NAMES, pytest.param("card", marks=pytest.mark.slow)])
 def engine_name(request: pytest.FixtureRequest) -> str:
     """Each engine but the oracle, "cuda" also by a card's driver: whatever is asked of one is asked of all."""

@@ -240,12 +240,11 @@ inline Cut cut_by_place(const Layout& l, const std::vector<Tile>& tiles, const P
     Cut cut;
     Places not_plain = rest;
     if (pass.at_once_in_slabs) {
-        const Places slabs = felt(slabs_of(l, 1), steps);
+        const Places within = slabs_of(l, 1), slabs = felt(within, steps);
         not_plain.add(slabs);
         Places others = slabs.others();
         others.add(rest);
         cut.in_slabs = prisms_outside(l, others, false, steps, pass.at_once_in_slabs);
-        const Places within = slabs_of(l, 1);
         for (std::size_t n = 0; n < within.has.size(); ++n)
             cut.in_slabs.moved += within.has[n] && !rest.has[n] ? 8.0 / double(steps) : 0;
     }

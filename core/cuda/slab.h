@@ -21,9 +21,13 @@ NEARFIELD_CELL Stretch<Real> stretch_of_one(const Axis<Real>& axis, int n) {
 }
 
 template <class Real>
+NEARFIELD_CELL Four<Real> stretched(const Four<Real>& difference, const Stretch<Real>& s, Four<Real>& psi) {
+    return cell::stretched(difference, s.inverse, s.decay, s.drive, psi);
+}
+template <class Real>
 NEARFIELD_CELL Four<Real> stretched(const Four<Real>& difference, const Stretch<Real>& s, Real* at) {
     Four<Real> psi = load(at);
-    const Four<Real> value = cell::stretched(difference, s.inverse, s.decay, s.drive, psi);
+    const Four<Real> value = stretched(difference, s, psi);
     store(at, psi);
     return value;
 }

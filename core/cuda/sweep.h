@@ -103,8 +103,7 @@ NEARFIELD_CELL void divide(const Positions<Real, steps, slab>& kept, int half, i
         if constexpr (slab)
             if (axis == number) {
                 const Stretch<Real> s{inverse, numbers(1), numbers(2)};
-                first = cell::stretched(first, s.inverse, s.decay, s.drive, psi.first);
-                second = cell::stretched(second, s.inverse, s.decay, s.drive, psi.second);
+                first = stretched(first, s, psi.first), second = stretched(second, s, psi.second);
                 return;
             }
         first = first * inverse, second = second * inverse;

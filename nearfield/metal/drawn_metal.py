@@ -15,7 +15,7 @@ from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import ResistiveSheet
 from nearfield.metal.conductors import Conductors
 from nearfield.metal.contacts import joining_edges
-from nearfield.metal.metal import Body, Owned, body_of, kind_of
+from nearfield.metal.metal import Body, EdgeBox, Owned, body_of, kind_of
 from nearfield.metal.narrow_strips import narrow_strips
 from nearfield.metal.patches import Patch, at_samples
 from nearfield.metal.rods import rods
@@ -29,12 +29,11 @@ from nearfield.metal.wire_lattice import ON_LINE
 
 @dataclass(frozen=True)
 class Part:
-    """What stands for a body, or for a piece of it: `shape`, with its edges and nodes in `on_grid`; the body's number;
-    the ends of a wire that lie between lines."""
+    """What stands for a body, or for a piece of it, with its edges and nodes; the body's number; the ends of a wire
+    that lie between lines."""
 
     number: int
     body: FilledShape
-    shape: Solid
     on_grid: Body
     ends: list[WireEnd] = field(default_factory=list)
 
@@ -44,15 +43,17 @@ class Part:
         return self.on_grid, self.body.medium
 
     @property
-    def chained(self) -> bool:
-        """Whether it is a wire along axes whose radius or ends act between lines."""
-        wire = self.shape
-        return isinstance(wire, Wire) and not wire._slants and bool(wire.radius or self.ends)
+    def shape(self) -> Solid:
+        return self.on_grid.shape
 
-    def with_edges(self, *more: Sequence) -> Part:
+    @property
+    def wire(self) -> Wire | None:
+        """It, if it is a wire along axes."""
+        return self.shape if isinstance(self.shape, Wire) and not self.shape._slants else None
+
+    def with_edges(self, more: Sequence[EdgeBox]) -> Part:
         """With further edges."""
-        edges = sum((tuple(each) for each in more), self.on_grid.edges)
-        return replace(self, on_grid=replace(self.on_grid, edges=edges))
+        return replace(self, on_grid=replace(self.on_grid, edges=self.on_grid.edges + tuple(more)))
 
 
 class DrawnMetal:
@@ -79,7 +80,7 @@ class DrawnMetal:
         shapes |= {number: rod.wires for number, rod in self.rods.items()}
         shapes |= {number: (strip.wire,) for number, strip in self.strips.items()}
         parts = [
-            Part(number, body, shape, body_of(shape, kind_of(body.medium), grid, boundaries))
+            Part(number, body, body_of(shape, kind_of(body.medium), grid, boundaries))
             for number, body in enumerate(bodies)
             if not isinstance(body.medium, ResistiveSheet)
             for shape in shapes.get(number, (body.shape,))
@@ -91,16 +92,13 @@ class DrawnMetal:
             joining = joining_edges([part.on_grid for part in parts], grid)
             parts = [part.with_edges(more) for part, more in zip(parts, joining)]
         parts = self._ended(parts, gaps)
-        self.chains = [self._chain(part) for part in parts if part.chained]
+        self.chains = [self._chain(part, wire) for part in parts if (wire := part.wire) and (wire.radius or part.ends)]
         self.parts = [self._joined(part) for part in parts]
         self.slanting = self._slanting()
 
     def _ended(self, parts: Sequence[Part], gaps: Sequence[Edges]) -> list[Part]:
         """Wires without the edges that free ends cover in part, and with these ends."""
-        ends = [
-            list(ends_of(part.shape, self._grid)) if isinstance(part.shape, Wire) and not part.shape._slants else []
-            for part in parts
-        ]
+        ends = [list(ends_of(wire, self._grid)) if (wire := part.wire) else [] for part in parts]
         if not any(ends):
             return list(parts)
         drawn, samples = Conductors(self._grid, self._boundaries, [p.on_grid for p in parts]), SampleNumbers(self._grid)
@@ -115,13 +113,12 @@ class DrawnMetal:
             found.append(replace(part, on_grid=kept, ends=free))
         return found
 
-    def _chain(self, part: Part) -> Chain:
-        assert isinstance(part.shape, Wire)
+    def _chain(self, part: Part, own: Wire) -> Chain:
         strip, rod = self.strips.get(part.number), self.rods.get(part.number)
         edges, charge = (strip.free, strip.charge) if strip else (part.on_grid.edges, ON_LINE)
         if rod:
-            charge = next(at for wire, at in zip(rod.wires, rod.charges) if wire is part.shape)
-        return chain_of(part.shape, part.body.name, edges, part.ends, charge)
+            charge = next(at for wire, at in zip(rod.wires, rod.charges) if wire is own)
+        return chain_of(own, part.body.name, edges, part.ends, charge)
 
     def _joined(self, part: Part) -> Part:
         """The first wire of a rod with the edges that join them all."""

@@ -34,12 +34,7 @@ def assert_two_steps_agree(plan, blocks=(5, 1, 19, 4), passes=0.5):
 
 @pytest.mark.parametrize("precision", ["single", "double"])
 @pytest.mark.parametrize("graded", [False, True])
-@pytest.mark.parametrize("device", ["host", "host-backwards", "card"])
-def test_two_steps_in_a_pass_have_the_bits_of_single_steps(device, graded, precision, request, monkeypatch):
-    if device == "card":
-        request.getfixturevalue("card")
-    else:
-        monkeypatch.setenv("NEARFIELD_DEVICE", device)
+def test_two_steps_in_a_pass_have_the_bits_of_single_steps(device_name, graded, precision):
     engine = assert_two_steps_agree(make_plan(SHAPE, precision=precision, graded=graded, seed=2))
     kernels = {f"sweep_two_{precision}", f"sweep_one_{precision}"}  # single steps for what is left of an odd number
     assert kernels <= set(engine.facts().get("kernels", kernels))
@@ -76,17 +71,12 @@ SLABS = {
 
 @pytest.mark.parametrize("media", ["vacuum", "lossy"])
 @pytest.mark.parametrize("name", SLABS)
-@pytest.mark.parametrize("device", ["host", "host-backwards", "card"])
-def test_slabs_of_the_cpml_go_in_the_pass_where_they_do_not_meet(device, name, media, request, monkeypatch):
-    if device == "card":
-        request.getfixturevalue("card")
-    else:
-        monkeypatch.setenv("NEARFIELD_DEVICE", device)
+def test_slabs_of_the_cpml_go_in_the_pass_where_they_do_not_meet(device_name, name, media):
     shape, walls = SLABS[name]
     plan = make_plan(shape, walls, precision="single", graded=media == "lossy", media=media, seed=5)
     engine = assert_two_steps_agree(plan, blocks=(5, 6, 2))
     kernels = {"sweep_slab_two_single", "sweep_slab_one_single"}
-    assert device != "card" or kernels <= set(engine.facts()["kernels"])
+    assert device_name != "card" or kernels <= set(engine.facts()["kernels"])
 
 
 @pytest.mark.parametrize(("kibibytes", "slabs"), [(100, "beside"), (163, "in the pass")])
