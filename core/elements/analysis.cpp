@@ -5,6 +5,7 @@
 #include "elements/persistence.hpp"
 #include "elements/steepest.hpp"
 #include "elements/trace.hpp"
+#include "elements/trapping.hpp"
 
 namespace nearfield::elements {
 
@@ -27,7 +28,9 @@ Analysis analysed(const Lattice& lattice, const T* field, const Options& options
     Analysis made;
     Counts counts;
     Directions directions = steepest(lattice, field, team);
-    const double widest = method == Method::discrete ? 0 : widest_difference(field, team);
+    const bool lines = method != Method::discrete;
+    const double widest = lines ? widest_difference(field, team) : 0;
+    const auto cells = lines ? crossings(lattice, axes, field, team) : Numbers<std::uint8_t>();
     const auto labelled = [&](Numbers<std::uint8_t>& towards, double sign, std::vector<Extremum>& extrema) {
         const auto points = ends(towards, team);
         auto labels = followed(lattice, towards, points, team, sign > 0 ? "up-labels" : "down-labels");
@@ -35,8 +38,8 @@ Analysis analysed(const Lattice& lattice, const T* field, const Options& options
         extrema = refined(lattice, axes, field, points);
         Simplification simpler;
         if (persistence > 0) simpler = simplified(lattice, field, sign, labels, points, persistence, team);
-        if (method != Method::discrete)
-            labels = traced(lattice, axes, field, sign, widest, labels, extrema,
+        if (lines)
+            labels = traced(lattice, axes, field, sign, widest, labels, extrema, cells,
                             {method == Method::trace, options.chunk}, team, counts);
         if (persistence > 0) {
             team.meet();  // others read labels beside their own points until here

@@ -7,6 +7,7 @@
 
 #include "cells.hpp"
 #include "extrema.hpp"
+#include "trapping.hpp"
 
 namespace nearfield::elements {
 
@@ -26,24 +27,18 @@ struct Task {
     const Lattice& lattice;
     const std::array<Axis<T>, 3>& axes;
     const T* field;
-    double sign;               // of the field upwards 1, downwards -1
-    const Label* labels;       // of the ends of the paths of steepest neighbours
-    const Extremum* extrema;   // places in units of the smallest width
-    const double* thresholds;  // of an extremum, the value above which no other lies ahead
+    double sign;                // of the field upwards 1, downwards -1
+    const Label* labels;        // of the ends of the paths of steepest neighbours
+    const std::uint8_t* cells;  // of trapping.hpp
+    const Extremum* extrema;    // places in units of the smallest width
+    const double* thresholds;   // of an extremum, the value above which no other lies ahead
     double widest = std::numeric_limits<double>::infinity();  // no less than any difference of two values
 };
 
 template <class T>
 class Captures {
 public:
-    explicit Captures(const Task<T>& task) : task(task) {
-        for (int corner = 1; corner < 8; ++corner) {
-            Place step{corner >> 2, corner >> 1 & 1, corner & 1};
-            for (int axis = 0; axis < 3; ++axis) step[axis] *= task.lattice.n[axis] > 1;
-            corners[corner - 1] = task.lattice.index(step);
-        }
-        for (int axis = 0; axis < 3; ++axis) last[axis] = std::max(1L, task.lattice.n[axis] - 1);
-    }
+    explicit Captures(const Task<T>& task) : task(task) {}
 
     Place cell_of(const Walk& walk) const {
         Place low;
@@ -51,12 +46,14 @@ public:
         return low;
     }
 
-    // The extremum where a line in the cell `low` must end: in a cell whose corners belong to it, above the highest value
-    // at which any other region begins; or next to it.
+    // The extremum where a line in the cell `low` must end: in a cell that none leaves, or one whose corners belong to it,
+    // above the highest value at which any other region begins; or next to it.
     Label captured(const Walk& walk, const Place& low) const {
         const long index = task.lattice.index(low);
         const Label label = task.labels[index];
-        if (walk.value > task.thresholds[rank_of(label)] && whole(low, index, label)) return moved(label, walk.image);
+        const std::uint8_t cell = task.cells[index];
+        if (cell & trapped || (cell & whole && walk.value > task.thresholds[rank_of(label)]))
+            return moved(label, walk.image);
         return within(walk, low, snap);
     }
 
@@ -104,24 +101,7 @@ private:
         return {task.lattice.index(at), image};
     }
 
-    // Whether all corners of a cell have the label of its lowest one.
-    bool whole(const Place& low, long index, Label label) const {
-        if (low[0] < last[0] && low[1] < last[1] && low[2] < last[2]) {  // no period ends in the cell
-            Label differ = 0;
-            for (const long corner : corners) differ |= task.labels[index + corner] ^ label;
-            return differ == 0;
-        }
-        for (int corner = 1; corner < 8; ++corner) {
-            Site to;
-            if (!task.lattice.neighbour(low, {corner >> 2, corner >> 1 & 1, corner & 1}, to)) continue;
-            if (moved(task.labels[to.index], to.image) != label) return false;
-        }
-        return true;
-    }
-
     const Task<T>& task;
-    std::array<long, 7> corners;  // of a cell, from its lowest one; along flat axes that one itself
-    Place last;                   // cells before these end at points of the box
 };
 
 }  // namespace nearfield::elements

@@ -2,6 +2,7 @@
 // CMake.
 #include "elements/kernels.hpp"
 
+#include "elements/kernels/faces.hpp"
 #include "elements/kernels/rivals.hpp"
 #include "elements/kernels/slopes.hpp"
 #include "elements/kernels/step.hpp"
@@ -9,7 +10,7 @@
 namespace nearfield::elements::NEARFIELD_ISA {
 
 template <class T>
-constexpr Kernels<T> table{step<T>, slopes<T>, weigh<T>};
+constexpr Kernels<T> table{step<T>, slopes<T>, weigh<T>, faces<T>};
 
 template <class T>
 const Kernels<T>& kernels() {

@@ -62,6 +62,27 @@ struct Rivals {
     Code code[block];
 };
 
+// A cubic polynomial between points as one of Bernstein's, whose coefficients bound it: the inner two as weights of its four
+// points; the outer two are its values at the ends. And its slope at the begin.
+template <class T>
+struct Bernstein {
+    T first[4], second[4], slope[4];
+};
+
+// What is known of a cell, by its lowest point: whether the field may fall or rise along axis a, `falls << 2 * a`,
+// somewhere on its low face across that axis; whether all its corners have one label; and whether lines stay there.
+enum : std::uint8_t { falls = 1, rises = 2, whole = 64, trapped = 128 };
+
+// Sixteen rows of points around a row of cells, by x and by y; the cells begin at rows[1][1]. Of an axis of one point all
+// four are the same, and nothing else is there.
+template <class T>
+struct Surroundings {
+    const T* rows[4][4];
+    const Bernstein<T>* beside[2];  // along x and y
+    const T* z[3];                  // first, second, slope of each cell of the row, weight by weight,
+    long cells;                     // so many apart
+};
+
 template <class T>
 struct Kernels {
     // One step of the first `count` lines by Bogacki and Shampine's pair of orders 3 and 2 (Appl. Math. Lett. 2, 1989),
@@ -74,6 +95,8 @@ struct Kernels {
     // are given, times the weights of the points.
     void (*weigh)(const T* at, const T* to, T weight, const T* weights, int direction, long count, Rivals<T>& up,
                   Rivals<T>& down);
+    // Marks where the field may fall or rise across the low faces of at most a block of cells, across the axes 1 << a.
+    void (*faces)(const Surroundings<T>&, int axes, long count, std::uint8_t* cells);
 };
 
 template <class T>

@@ -6,6 +6,7 @@
 
 #include "elements/bricks.hpp"
 #include "elements/tracer.hpp"
+#include "elements/trapping.hpp"
 #include "schedule/replicas.hpp"
 
 namespace nearfield::elements {
@@ -22,11 +23,13 @@ void raise(double& most, double value) {
     }
 }
 
-// The points around which labels differ, and of every extremum the value that a line has to pass so that nothing but this
-// extremum lies ahead: the largest within a cell of such a point. (Overshoot of the interpolant between points is left out.)
+// The points around which labels differ, the cells whose corners have one label, and of every extremum the value that a
+// line has to pass so that nothing but this extremum lies ahead: the largest within a cell of such a point. (Overshoot of
+// the interpolant between points is left out.)
 template <class T>
 std::vector<double> thresholds_of(const Lattice& lattice, const T* field, double sign, const Numbers<Label>& labels,
-                                  std::size_t extrema, const Numbers<std::uint8_t>& mixed, const Team& team) {
+                                  std::size_t extrema, const Numbers<std::uint8_t>& mixed,
+                                  const Numbers<std::uint8_t>& cells, const Team& team) {
     std::vector<double> found(extrema, -std::numeric_limits<double>::infinity());
     std::array<long, directions> offsets;  // of neighbours that lie in the box
     for (int d = 0; d < directions; ++d) offsets[d] = lattice.index(step_of(d));
@@ -44,7 +47,12 @@ std::vector<double> thresholds_of(const Lattice& lattice, const T* field, double
         }
         Place at = lattice.place(first);
         for (long p = first; p < last; ++p, lattice.to_next(at)) {
-            if (!differ[p - first] && within(at)) continue;  // most points: all around belongs to one extremum
+            cells[p] &= whole - 1;
+            if (!differ[p - first] && within(at)) {  // most points: all around belongs to one extremum
+                cells[p] |= whole | trapped;
+                continue;
+            }
+            if (is_whole(lattice, labels.data(), at, p)) cells[p] |= whole | trapped;
             Label around[directions];
             double most = sign * field[p];
             bool alike = true, face_alike = true;
@@ -112,10 +120,11 @@ template double widest_difference<double>(const double*, const Team&);
 template <class T>
 Numbers<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes, const T* field, double sign,
                       double widest, const Numbers<Label>& labels, const std::vector<Extremum>& extrema,
-                      const Effort& effort, const Team& team, Counts& counts) {
+                      const Numbers<std::uint8_t>& cells, const Effort& effort, const Team& team, Counts& counts) {
     const std::string side = sign > 0 ? "up" : "down";
     const Numbers<std::uint8_t> wanted(lattice.size(), team, side + "-wanted");
-    const auto thresholds = thresholds_of(lattice, field, sign, labels, extrema.size(), wanted, team);
+    const auto thresholds = thresholds_of(lattice, field, sign, labels, extrema.size(), wanted, cells, team);
+    trap(lattice, field, sign, labels, thresholds, team, cells);
     const auto machine = schedule::this_machine(team.threads);
     const schedule::Replicas<Extremum> near_extrema(extrema, machine);
     const schedule::Replicas<double> near_thresholds(thresholds, machine);
@@ -129,8 +138,9 @@ Numbers<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes
     for (bool more = true; more;) {
         std::vector<std::vector<long>> changed(bricks.size());
         in_chunks(bricks.size(), effort.all ? 1 : together, team.threads, [&](long first, long last) {
-            const Task<T> task{lattice, axes, field, sign, labels.data(), near_extrema.here(), near_thresholds.here(),
-                               widest};
+            const Task<T> task{
+                lattice, axes, field, sign, labels.data(), cells.data(), near_extrema.here(), near_thresholds.here(),
+                widest};
             const Tracer<T> tracer(task);
             std::vector<long> points;
             for (long brick = first; brick < last; ++brick)
@@ -163,10 +173,10 @@ Numbers<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes
     return found;
 }
 
-#define NEARFIELD_TRACED(T)                                                                                            \
-    template Numbers<Label> traced<T>(const Lattice&, const std::array<Axis<T>, 3>&, const T*, double, double,         \
-                                      const Numbers<Label>&, const std::vector<Extremum>&, const Effort&, const Team&, \
-                                      Counts&)
+#define NEARFIELD_TRACED(T)                                                                                    \
+    template Numbers<Label> traced<T>(const Lattice&, const std::array<Axis<T>, 3>&, const T*, double, double, \
+                                      const Numbers<Label>&, const std::vector<Extremum>&,                     \
+                                      const Numbers<std::uint8_t>&, const Effort&, const Team&, Counts&)
 NEARFIELD_TRACED(float);
 NEARFIELD_TRACED(double);
 

@@ -25,10 +25,11 @@ template <class T>
 double widest_difference(const T* field, const Team& team);
 
 // The extremum to which the gradient leads from the team's own points. `labels` are the ends of the paths of steepest
-// neighbours, upwards (sign 1) or downwards (-1); no two values differ by more than `widest`.
+// neighbours, upwards (sign 1) or downwards (-1); no two values differ by more than `widest`;
+// `cells` are the crossings of the lattice, and learn from which of them no line gets out.
 template <class T>
 Numbers<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes, const T* field, double sign,
                       double widest, const Numbers<Label>& labels, const std::vector<Extremum>& extrema,
-                      const Effort& effort, const Team& team, Counts& counts);
+                      const Numbers<std::uint8_t>& cells, const Effort& effort, const Team& team, Counts& counts);
 
 }  // namespace nearfield::elements

@@ -54,7 +54,9 @@ public:
                 line.index = points[next++];
                 const Label label = ends[line.number] = task.labels[line.index];
                 if constexpr (!Trail::whole)
-                    if (task.sign * task.field[line.index] > task.thresholds[rank_of(label)]) continue;
+                    if (task.cells[line.index] & trapped ||
+                        task.sign * task.field[line.index] > task.thresholds[rank_of(label)])
+                        continue;
                 begin(line, bundle, m);
                 if (!arrived(line, bundle, m)) return true;
                 finish(line);

@@ -65,7 +65,7 @@ def elements(
     - `persistence`: maxima that rise less than this above the pass to a higher one, and minima alike, are left out;
       what leads to them belongs to the extremum across the pass: a value, or "5%" of the difference between the field's
       highest and lowest value
-    - `scratch`: a folder on a disk with 20 bytes a point to spare, for fields larger than memory: labels lie in files
+    - `scratch`: a folder on a disk with 22 bytes a point to spare, for fields larger than memory: labels lie in files
       there, which the system pages in and out, and so does a field given as a data set of h5py; gone once nobody uses
       them
 

@@ -20,7 +20,7 @@ from nearfield.machine.group_memory import free_memory
 from nearfield.machine.system_files import text
 from nearfield.machine.transport import ALONE, Alone, agreed
 
-BYTES_A_POINT = {"discrete": 10, "trace": 14, "hybrid": 14}  # beyond the field, at the peak: a tenth more than measured
+BYTES_A_POINT = {"discrete": 10, "trace": 16, "hybrid": 16}  # beyond the field, at the peak: a tenth more than measured
 VALUE_BYTES = {"f2": 4, "f4": 4}  # of a value as it is analysed; others become doubles
 PRIVATE_BYTES = 1 << 28  # beside files: extrema, elements, what is in hand
 SHARED_MEMORY = Path("/dev/shm")
