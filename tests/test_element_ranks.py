@@ -145,12 +145,12 @@ def test_a_field_of_1024_cubed_is_planned_and_refused_where_no_disk_has_room(tmp
     monkeypatch.setattr("nearfield.dissipation.memory.free_memory", lambda: 8 << 30)
     with ExitStack() as stack:
         keeper = Keeper(stack, "hybrid", tmp_path)
-        monkeypatch.setattr("nearfield.dissipation.memory.room_in", lambda folder: 21 << 30)
-        assert keeper._folder(Data(), 18 << 30, 8 << 30) == tmp_path
+        monkeypatch.setattr("nearfield.dissipation.memory.room_in", lambda folder: 23 << 30)
+        assert keeper._folder(Data(), 20 << 30, 8 << 30) == tmp_path
         assert "22 GiB" in keeper.remark
-        monkeypatch.setattr("nearfield.dissipation.memory.room_in", lambda folder: 19 << 30)
-        with pytest.raises(nf.ModelError, match=r"20 GiB of memory, of which 8 GiB .* 22 GiB on a disk, .* has 19 GiB"):
-            keeper._folder(Data(), 18 << 30, 8 << 30)
+        monkeypatch.setattr("nearfield.dissipation.memory.room_in", lambda folder: 21 << 30)
+        with pytest.raises(nf.ModelError, match=r"20 GiB of memory, of which 8 GiB .* 22 GiB on a disk, .* has 21 GiB"):
+            keeper._folder(Data(), 20 << 30, 8 << 30)
 
 
 def test_folders_in_memory_are_told_from_those_of_disks(tmp_path):
