@@ -150,9 +150,9 @@ def picture(found: nf.Elements, flow: dict[str, float]) -> None:
 def main() -> None:
     """Run the flow, find the elements of the scalar, keep the figures of the page."""
     given = argparse.ArgumentParser(description="A passive scalar and its elements")
-    given.add_argument("--cells", type=int, default=64)
+    given.add_argument("--cells", type=int, default=128)
     given.add_argument("--duration", type=float, default=1.5)
-    given.add_argument("--viscosity", type=float, default=0.018)
+    given.add_argument("--viscosity", type=float, default=0.008)
     asked = given.parse_args()
     with fft.set_workers(-1):
         flow = random_flow(asked.cells, asked.viscosity).run(asked.duration)

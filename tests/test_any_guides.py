@@ -194,3 +194,19 @@ def test_a_step_in_an_l_shaped_guide_keeps_the_power():
 def test_a_number_beyond_the_grids_modes_is_refused():
     with pytest.raises(nf.ModelError, match="the grid has 4 modes in this guide, and number 7"):
         _ = guide(cells=(2, 2), number=7, pulse=nf.ModulatedGaussian(40e9, 9e9))._setup().plan
+
+def test_a_line_whose_gap_lies_within_cells_is_refused_in_words():
+    """7.7 mm in 8 mm, in cells of 1 mm: metal cuts each edge from one to the other."""
+    outside = nf.Box((-1 * MM,) * 3, (25 * MM, 25 * MM, 40 * MM))
+    inner, outer = (nf.Cylinder((12 * MM, 12 * MM, -1 * MM), (12 * MM, 12 * MM, 40 * MM), r * MM) for r in (7.7, 8.0))
+    ends = (4 * MM, 4 * MM, 14 * MM), (20 * MM, 20 * MM, 14 * MM)
+    line = nf.Simulation(
+        grid=nf.Grid.uniform(MM, (24, 24, 38)),
+        structures=[nf.Structure(outside, nf.PEC), nf.Structure(outer, nf.Medium()), nf.Structure(inner, nf.PEC)],
+        ports=[nf.WaveguidePort("in", *ends, "+z", "TEM", "coaxial", inner_radius=7.7 * MM)],
+        boundaries=nf.Boundaries(nf.PEC, z_low=nf.CPML(10), z_high=nf.CPML(10)),
+        waveform=nf.Gaussian(3e9),
+        steps=10,
+    )
+    with pytest.raises(nf.ModelError, match="narrower than a cell there"):
+        line.check()

@@ -52,6 +52,36 @@ def test_elements_beside_a_run_are_those_of_its_snapshots(tmp_path):
     assert nf.Simulation.model_validate(cavity(found).model_dump()).monitors[0] == found
 
 
+@pytest.mark.filterwarnings("ignore:elements of")
+def test_elements_of_a_periodic_cell_go_on_across_the_faces_that_the_box_fills(tmp_path):
+    """Of a graded axis too; an axis that the box leaves a part of ends there."""
+    lines = 1e-3 * np.cumsum([0.0, *(1 + 0.3 * np.sin(np.arange(12)))])
+    ends = tuple(float(n) for n in (12e-3, 10e-3, lines[-1]))
+    whole = nf.ElementStatistics("whole", (0, 0, 0), ends, every=40, quantity="Ez")
+    part = nf.ElementStatistics("part", (0, 0, 0), (ends[0], 8e-3, ends[2]), every=40, quantity="Ez")
+    plane = nf.ElementStatistics("plane", (0, 5e-3, 0), (ends[0], 5e-3, ends[2]), every=40, quantity="Ez")
+    place = 5e-3, 6e-3, 0.5 * (lines[4] + lines[5])
+    model = nf.Simulation(
+        grid=nf.Grid(np.arange(13) * 1e-3, np.arange(11) * 1e-3, lines),
+        boundaries=nf.Boundaries(all="periodic"),
+        sources=[nf.PointCurrent(place, "z", nf.GaussianDerivative(10e9), moment=1e-3)],
+        monitors=[whole, part, plane, nf.Snapshot("fields", (0, 0, 0), ends, "Ez", every=40)],
+        steps=80,
+    )
+    result = model.run(output=tmp_path / "result.h5", threads=1)
+    values = next(iter(result["fields"].collocated().data_vars.values())).values[-1]
+    x, y = (np.arange(n + 1) * 1e-3 + 5e-4 for n in (12, 10))
+    z = np.append(0.5 * (lines[1:] + lines[:-1]), 0.5 * (lines[0] + lines[1]) + lines[-1])
+    for name, later in (
+        ("whole", nf.elements(values, [x, y, z], "xyz")),
+        ("part", nf.elements(values[:, :8], [x, y[:8], z], "xz")),
+    ):
+        told, summary = result[name].isel(time=-1), later.summary()
+        assert all(told[number] == summary[number] for number in ("elements", "pairs", "maxima", "minima"))
+        assert told.mean_length == pytest.approx(summary["mean_length"], rel=1e-5)
+    assert [result[name].attrs["periodic"] for name in ("whole", "part", "plane")] == ["xyz", "xz", "xz"]
+
+
 def test_the_report_draws_numbers_and_lengths_over_time():
     import xarray
 

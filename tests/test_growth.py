@@ -7,7 +7,8 @@ import pytest
 
 import nearfield as nf
 from nearfield.cli import main
-from nearfield.run.growth import RISE, grown
+from nearfield.run.growth import RISE, grown, grown_at_end
+from nearfield.run.guard import Guard
 
 CHECKS = np.arange(2000)
 
@@ -32,13 +33,26 @@ def test_beats_and_ringing_are_not_growth(period, floor, phase):
     """Energy that poles give back to the fields follows the square of a sine."""
     beats = floor + np.sin(np.pi * CHECKS / period + phase) ** 2
     assert first_alarm(beats[:900]) is None
+    assert not any(grown_at_end(beats[:n]) for n in range(1, 900))
 
 
 def test_noise_and_a_static_rest_are_not_growth():
     noise = np.random.default_rng(1).uniform(0.2, 1.0, CHECKS.size) * 1e-14
     assert first_alarm(np.exp(-CHECKS) + noise) is None
+    assert not any(grown_at_end((np.exp(-CHECKS) + noise)[:n]) for n in range(1, 400))
     assert first_alarm(np.exp(-CHECKS) + 1e-3) is None
     assert first_alarm(np.zeros(400)) is None
+
+
+def test_a_run_whose_energy_grows_to_its_last_step_has_diverged():
+    """Growth too slow to be seen on the way, between stretches of 16 and 32 checks: 3000 times over 167 of them."""
+    tail = np.exp(-CHECKS / 2) + 1e-4 * np.exp(CHECKS * np.log(3072) / 167)
+    assert first_alarm(tail[:167]) is None
+    for checks, ended in ((167, "diverged"), (60, "steps")):
+        guard = Guard(source_end=0.0, decay=1e-12, volume=1.0)
+        assert {guard.add(1e-12 * (n + 1), energy) for n, energy in enumerate(tail[:checks])} == {None}
+        assert guard.last() == ended
+    assert "twofold every" in guard.growth or not guard.growth
 
 
 def cavity(**entries) -> nf.Simulation:

@@ -184,6 +184,35 @@ def test_curved_metal_on_whole_cells_is_listed():
     assert trust["moved to grid lines"].verdict == "warn"
 
 
+def block(lower, upper, medium=nf.PEC) -> nf.Structure:
+    return nf.Structure(nf.Box(tuple(MM * q for q in lower), tuple(MM * q for q in upper)), medium)
+
+
+def test_gaps_to_the_grids_walls_and_within_an_enclosure_that_is_drawn_are_listed():
+    """Not those that other metal fills, nor at faces that are no walls."""
+
+    def gaps(*structures, boundaries=nf.Boundaries(all=nf.PEC)):
+        inside = nf.Simulation(
+            grid=nf.Grid.uniform(MM, (24, 24, 24)),
+            structures=structures,
+            boundaries=boundaries,
+            sources=[nf.PointCurrent((3 * MM,) * 3, "z", nf.GaussianDerivative(6e9))],
+            steps=10,
+        )
+        return [one for one in inside.check().moved if one["what"].startswith("gap along")]
+
+    near = block((8, 8, 8), (16, 16, 23.7))
+    (found,) = gaps(near)
+    assert "gap along z between" in found["what"] and "the wall at 24 mm" in found["what"]
+    assert found["from"] == pytest.approx(0.3 * MM)
+    assert not gaps(near, boundaries=nf.Boundaries(nf.PEC, z_high=nf.PMC))
+    assert not gaps(near, block((7, 7, 23), (17, 17, 25)))
+    pair = block((4, 7, 7), (12, 15, 15)), block((12.3, 7, 7), (20.3, 15, 15))
+    enclosure = block((-1, -1, -1), (25, 25, 25)), block((1, 1, 1), (23, 23, 23), nf.Medium())
+    for around in ((), enclosure):
+        assert [one["from"] for one in gaps(*around, *pair)] == [pytest.approx(0.3 * MM)]
+
+
 def strips(*extents, thick=0.0) -> list[nf.Structure]:
     """Strips of 6 mm along y between the given places along x (mm)."""
     ends = [((a, -3, 2), (b, 3, 2 + thick)) for a, b in extents]

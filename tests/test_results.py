@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import nearfield as nf
+from nearfield.cli import main
 from nearfield.entry import file_trial, hdf5_checksums
 from nearfield.entry.errors import RunFailed
 from nearfield.grid.yee import YeeGrid
@@ -295,3 +296,26 @@ def test_results_that_point_into_other_files_are_refused(saved, tmp_path):
 def test_touchstone_comes_from_the_result(tmp_path):
     path = Result(record()).write_touchstone(tmp_path / "antenna")
     assert path.suffix == ".s2p" and path.read_text()
+
+
+def test_show_draws_no_other_component_for_a_damaged_one(tmp_path, capsys):
+    """One byte of each component of a snapshot in turn: `show` refuses, and names it."""
+    ends = (0, 0, 2e-3), (8e-3, 8e-3, 2e-3)
+    nf.Simulation(
+        grid=nf.Grid.uniform(1e-3, (8, 8, 4)),
+        boundaries=nf.Boundaries(all=nf.PEC),
+        sources=[nf.PointCurrent((3e-3, 3e-3, 2.5e-3), "z", nf.Gaussian(20e9))],
+        monitors=[nf.Snapshot("cut", *ends, every=10)],
+        steps=30,
+    ).run(output=tmp_path / "whole" / "result.h5", threads=1)
+    content = (tmp_path / "whole" / "result.h5").read_bytes()
+    for component in ("Ey", "Hz"):
+        values = nf.open_result(tmp_path / "whole" / "result.h5")["cut"][component].values
+        place = content.index(values[1].tobytes()[:64]) if values[1].any() else None
+        if place is None:
+            continue
+        copy = tmp_path / component / "result.h5"
+        copy.parent.mkdir()
+        copy.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        assert main(["show", str(copy)]) == 2
+        assert f"is damaged at /excitations/sources/monitors/cut/{component}" in capsys.readouterr().err

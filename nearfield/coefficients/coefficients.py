@@ -10,6 +10,7 @@ to Ca and Cb (dispersion.py). What scales Cb and Db alone, such as conformal met
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -23,7 +24,14 @@ from nearfield.coefficients.dispersion import Dispersion
 from nearfield.coefficients.edge_loads import EdgeLoad, EdgeLoads
 from nearfield.coefficients.media_means import METAL, Columns, MediaMeans
 from nearfield.coefficients.stability import lowest_index
-from nearfield.coefficients.window_coefficients import Ingredients, Surface, WindowCoefficients, threads_for_planes
+from nearfield.coefficients.window_coefficients import (
+    MEDIA_BYTES,
+    METAL_BYTES,
+    Ingredients,
+    Surface,
+    WindowCoefficients,
+    threads_for_planes,
+)
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.triples import Triple, triple
 from nearfield.grid.boundaries import Boundaries
@@ -32,7 +40,7 @@ from nearfield.grid.yee import YeeGrid
 from nearfield.machine.schedule import in_order
 from nearfield.media.materials import Medium
 from nearfield.metal.grid_metal import GridMetal
-from nearfield.metal.patches import Patch, Window, at_samples, next_axes, pair, spread
+from nearfield.metal.patches import Patch, Window, at_samples, next_axes, pair, shape_of, spread
 from nearfield.metal.sheets import sheet_surfaces
 from nearfield.metal.skin_fit import fit_band
 from nearfield.metal.thin_wires import ThinWires
@@ -61,7 +69,7 @@ class Coefficients:
         averaging: str = "diagonal",
         sharers: int = 1,
     ) -> None:
-        self._sharers = sharers
+        self._sharers, self._filled = sharers, bool(bodies)
         self.grid, self.boundaries, self.time_step = grid, boundaries, time_step
         self.active = triple(n + (boundaries.face(a, "high") == "pmc") for a, n in enumerate(grid.cells))
         self._interior, self._background = boundaries.interior(grid), background
@@ -143,6 +151,14 @@ class Coefficients:
     def threads_for(self, window: Window, planes: int) -> int:
         """Threads that make planes at once."""
         return threads_for_planes(window, planes, self._sharers)
+
+    def making_bytes(self, axis: int) -> int:
+        """Bytes that planes across an axis take beside all else while `planes` makes them."""
+        if not self._filled:
+            return 0
+        window = pair((0, self.active[other]) for other in next_axes(axis))
+        each = MEDIA_BYTES + METAL_BYTES * bool(self.ingredients.metal.openings)
+        return self.threads_for(window, self.active[axis]) * math.prod(shape_of(window)) * each
 
     def _equal_planes(self, axis: int, first: int, last: int) -> list[tuple[int, int]]:
         """[start, stop) of the planes along an axis with equal coefficients."""

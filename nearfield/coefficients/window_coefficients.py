@@ -25,6 +25,7 @@ from nearfield.plan.planes import PolePlane
 Surface = SheetSurface | SkinSurface
 LEAST_CELLS = 40_000  # of a plane: smaller ones spend too much time with the lock of Python held to gain from threads
 PLANE_BYTES = 1200  # a cell of a plane: what a thread takes that makes some and keeps them
+MEDIA_BYTES, METAL_BYTES = 2000, 2200  # the same as measured: of bodies of media, and more of metal that cuts cells
 SPARE_BYTES = 256 * 2**20  # what all threads of a machine may take for planes, and ...
 SPARE_OF_CELL = 8  # ... for each cell of the box besides, whose fields alone take 24
 

@@ -102,6 +102,11 @@ def filling_of(context: Context, who: str, place: Place, live: tuple, cells: np.
     whole = [mask & (part == 1.0) for mask, part in zip((live_u, live_v), free)]
     inside = media[2][live_n] if live_n.any() else np.concatenate((media[0][live_u], media[1][live_v]))
     of_media, square = _products(media, faces(node, True), whole), _products(electric, beside[1], (live_u, live_v))
+    if not of_media.size:
+        raise ModelError(
+            f"{who}: metal cuts every edge across its opening, so the guide is narrower than a cell there and its "
+            "modes cannot be found; let two cells or more lie between its walls"
+        )
     permittivity, permeability = 1.0 / inside.max(), inside.max() / of_media[0]
     even = _alike(inside) and _alike(of_media) and _isotropic(media, (*whole, live_n), inside.max())
     if even:

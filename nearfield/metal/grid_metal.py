@@ -107,6 +107,10 @@ class GridMetal:
         """Whether a body's faces act where they are drawn."""
         return any(shape is own for own in self._shapes)
 
+    def wall_at(self, axis: int, side: str) -> bool:
+        """Whether the grid's "low" or "high" face is a wall of metal."""
+        return bool(self._boundaries.face(axis, side) == "pec")
+
     def follows_at(self, place: Sequence[float]) -> bool:
         """Whether a point (m) lies in metal that is followed through cells, or on its surface."""
         x, y, z = (np.array([at]) for at in place)

@@ -43,6 +43,7 @@ def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
             if not isinstance(body.medium, ResistiveSheet) and not metal.follows(body.shape):
                 yield from moved_faces(body, bodies, grid)
     yield from narrow_gaps(bodies, grid, metal)
+    yield from gaps_at_walls(bodies, grid, metal)
     yield from moved_walls(bodies, grid, metal)
     yield from moved_slanting_rims(bodies, grid, metal)
 
@@ -158,19 +159,48 @@ def _narrow_gap(
     if not line[0] < at[axis] < line[-1]:
         return
     cell = float(grid.primary(axis)[int(np.searchsorted(line, at[axis])) - 1])
-    filled = any(
-        is_metal(each.medium) and not isinstance(each.shape, Wire) and bool(each.shape.contains(*at)) for each in bodies
+    if wide < GAP * cell and not _filled(at, bodies):
+        yield _gap(axis, f"{body.label} and {other.label}", wide, cell, strips)
+
+
+def gaps_at_walls(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
+    """The same between such metal and the walls of the grid."""
+    for body in bodies:
+        if not is_metal(body.medium) or not isinstance(body.shape, Rectangular):
+            continue
+        for axis, (low, high) in enumerate(zip(*body.shape.bounds())):
+            line, cells = grid.lines[axis], grid.primary(axis)
+            ends = ("low", low - line[0], line[0], cells[0]), ("high", line[-1] - high, line[-1], cells[-1])
+            for side, wide, wall, cell in ends:
+                if not SAMPLE_TOLERANCE * cell < wide < GAP * cell or not metal.wall_at(axis, side):
+                    continue
+                spans = zip(*body.shape.bounds(), grid.lines)
+                at = [float(np.clip(0.5 * (a + b), own[0], own[-1])) for a, b, own in spans]
+                at[axis] = 0.5 * (wall + (low if side == "low" else high))
+                if not _filled(at, bodies):
+                    yield _gap(axis, f"{body.label} and the wall at {quantity(float(wall), 'm')}", wide, cell, False)
+
+
+def _filled(at: Sequence[float], bodies: Sequence[FilledShape]) -> bool:
+    """Whether a point lies in metal: the last body that holds it decides."""
+    holds = (
+        is_metal(each.medium)
+        for each in reversed(bodies)
+        if not isinstance(each.shape, Wire) and bool(each.shape.contains(*at))
     )
-    if wide < GAP * cell and not filled:
-        yield {
-            "what": f"gap along {AXES[axis]} between {body.label} and {other.label}",
-            "from": wide,
-            "to": cell,
-            "effect": f"it is {wide / cell:.2g} of a cell wide, so its field is not resolved: lines beside it have "
-            f"{BESIDE_STRIPS if strips else LOW_IMPEDANCE[wide < 0.5 * cell]} impedance; take cells of at most "
-            f"{quantity(wide / 1.5, 'm')} there",
-            "cells": 1.0 - wide / cell,
-        }
+    return next(holds, False)
+
+
+def _gap(axis: int, between: str, wide: float, cell: float, strips: bool) -> Moved:
+    return {
+        "what": f"gap along {AXES[axis]} between {between}",
+        "from": float(wide),
+        "to": float(cell),
+        "effect": f"it is {wide / cell:.2g} of a cell wide, so its field is not resolved: lines beside it have "
+        f"{BESIDE_STRIPS if strips else LOW_IMPEDANCE[int(wide < 0.5 * cell)]} impedance; take cells of at most "
+        f"{quantity(wide / 1.5, 'm')} there",
+        "cells": float(1.0 - wide / cell),
+    }
 
 
 def moved_faces(body: FilledShape, bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[Moved]:

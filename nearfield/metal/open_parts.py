@@ -75,12 +75,20 @@ class _Bound(NamedTuple):
 
 
 class _Counted(NamedTuple):
-    """Areas of faces: what they count with before any gives up some of it, what each could give, and what it asks of
-    those beyond its bottom, right, top and left side."""
+    """Areas of the faces `near` metal, in a window of a shape: what they count with before any gives up some of it,
+    what each could give, and what it asks of those beyond its bottom, right, top and left side."""
 
+    near: tuple[np.ndarray, ...]
+    shape: tuple[int, ...]
     area: np.ndarray
     room: np.ndarray
     asked: list[np.ndarray]
+
+    def spread(self, values: np.ndarray, other: float) -> np.ndarray:
+        """Values of these faces in the window, another one elsewhere."""
+        found = np.full(self.shape, other)
+        found[self.near] = values
+        return found
 
 
 class OpenParts:
@@ -142,9 +150,10 @@ class OpenParts:
             way = 1 if side in (1, 2) else -1
             beyond = self._counted(normal, plane + way, wide) if moved == self.axis else counted
             if beyond is not None:
-                taken = taken + _part(beyond.asked[side - 2], window, *(1 + way * (moved == a) for a in self.across))
-        area, room = (_part(values, window, 1, 1) for values in (counted.area, counted.room))
-        return area - np.minimum(taken, room)
+                asked = beyond.spread(beyond.asked[side - 2], 0.0)
+                taken = taken + _part(asked, window, *(1 + way * (moved == a) for a in self.across))
+        area, room = counted.spread(counted.area, 1.0), counted.spread(counted.room, 0.0)
+        return _part(area, window, 1, 1) - np.minimum(taken, _part(room, window, 1, 1))
 
     def _draw_bound(self, normal: int, plane: int, window: Window) -> _Bound | None:
         """None where all faces are whole, and none beside them is small."""
@@ -189,14 +198,10 @@ class OpenParts:
             factors.append(1.0 if slowed is None else _part(slowed, window, *shift)[bound.near])
         found, least = bound.area, bound.least(factors)
         closed = sum(bound.parts) == 0.0
-        area, room, asked = np.ones(shape_of(window)), np.zeros(shape_of(window)), []
-        area[bound.near] = np.where(closed, 1.0, np.maximum(found, least))
-        room[bound.near] = np.where(closed, 0.0, np.maximum(found - least, 0.0))
-        per_square = (area[bound.near] - found) / np.where(closed, np.inf, sum(part**2 for part in bound.parts))
-        for part in bound.parts:
-            asked.append(np.zeros(area.shape))
-            asked[-1][bound.near] = part**2 * per_square
-        return _Counted(area, room, asked)
+        area = np.where(closed, 1.0, np.maximum(found, least))
+        room = np.where(closed, 0.0, np.maximum(found - least, 0.0))
+        per_square = (area - found) / np.where(closed, np.inf, sum(part**2 for part in bound.parts))
+        return _Counted(bound.near, shape_of(window), area, room, [part**2 * per_square for part in bound.parts])
 
     def _weight(self, area: np.ndarray) -> np.ndarray:
         """Weight of a face in the bound: small ones more, by as much as whole ones beside them can bear."""

@@ -26,7 +26,8 @@ class ElementStatistics(BoxMonitor):
     The fields go through a ring in shared memory to another process, on processors that the run leaves free where it
     leaves any, which brings them to the cell centres and finds the elements. `result[name]` is a Dataset over `time`:
     `elements`, `pairs`, `maxima`, `minima`, `mean_length` (m), `mean_difference`, `highest`, `lowest`, `seconds`.
-    `check` and `run` say before what this costs. The box takes four cells or more along each axis, or one.
+    `check` and `run` say before what this costs. The box takes four cells or more along each axis, or one. Along a
+    periodic axis that it fills, elements go on across its faces.
 
     >>> import nearfield as nf
     >>> nf.ElementStatistics("spots", (0, 0, 0), (1e-2, 1e-2, 0), every=20, quantity="Ez").components
@@ -53,10 +54,12 @@ class ElementStatistics(BoxMonitor):
         """How components come to the process beside the run; what it keeps are statistics."""
         return FieldFile(positions="cells")
 
-    @property
-    def analysis(self) -> dict[str, Any]:
-        """What the process beside the run does with them."""
-        return {"quantity": self.quantity, "method": self.method}
+    def _analysis(self, context: Context) -> dict[str, Any]:
+        """What the process beside the run does with them; `periods` (m) of the periodic axes that the box fills."""
+        grid, (first, last) = context.grid, self._corners(context)
+        filled = [a for a in range(3) if grid.closed(a) and last[a] - first[a] == grid.lines[a].size - 1]
+        periods = {"xyz"[a]: float(grid.lines[a][-1] - grid.lines[a][0]) for a in filled}
+        return {"quantity": self.quantity, "method": self.method, "periods": periods}
 
     def _steps(self, context: Context) -> np.ndarray:
         return np.arange(self.every, context.steps + 1, self.every)

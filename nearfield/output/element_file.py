@@ -17,7 +17,7 @@ from nearfield.entry.whole_file import replacing
 from nearfield.entry.wording import duration
 from nearfield.records.records import HALF, Variable
 
-SECONDS_A_POINT = {"discrete": 0.11e-6, "trace": 3.2e-6, "hybrid": 1.4e-6}  # of a core, see docs/elements.md
+SECONDS_A_POINT = {"discrete": 0.11e-6, "trace": 1.8e-6, "hybrid": 1.0e-6}  # of a core, see docs/elements.md
 UNITS = {"time": "s", "mean_length": "m", "seconds": "s"}
 NUMBERS = ("elements", "pairs", "maxima", "minima", "mean_length", "mean_difference", "seconds")
 
@@ -26,13 +26,12 @@ def analyses(setup: Discretization) -> dict[str, tuple[int, int, float]]:
     """Of each monitor that finds elements: analyses of all excitations, points of each, seconds of a core for all."""
     found = {}
     for name, feature in setup.lowered[2].items():
-        plan = getattr(feature.item, "analysis", None)
-        if plan is None:
+        if not hasattr(feature.item, "_analysis"):
             continue
         first, last = feature.item._corners(setup.context)
         points = int(np.prod([max(1, high - low) for low, high in zip(first, last)]))
         times = len(feature.item._steps(setup.context)) * len(setup.excitations)
-        found[name] = times, points, times * points * SECONDS_A_POINT[plan["method"]]
+        found[name] = times, points, times * points * SECONDS_A_POINT[feature.item.method]
     return found
 
 
@@ -61,7 +60,8 @@ class ElementFile:
     """
 
     def __init__(self, task: Mapping[str, Any], threads: int) -> None:
-        self.path, self.plan, self.threads = Path(task["path"]), task["analysis"], threads
+        self.path, self.plan, self.threads = Path(task["path"]), dict(task["analysis"]), threads
+        self.periods: dict[str, float] = self.plan.pop("periods", {})
         self.rows: list[dict[str, float]] = self._kept(task["keep"]) if task["keep"] else []
         self.committed = len(self.rows)
 
@@ -87,8 +87,15 @@ class ElementFile:
         row = dict.fromkeys(NUMBERS, 0.0)
         shape, values = values.shape, values.squeeze()
         if values.min() < values.max():  # a field that is the same everywhere has none: so it is before a pulse comes
-            lines = [positions[axis + HALF].array for axis, count in zip("xyz", shape) if count > 1]
-            found = elements(values, lines, "", self.plan["method"], self.threads)
+            lines: list[np.ndarray] = []
+            periodic = ""
+            for axis in (axis for axis, count in zip("xyz", shape) if count > 1):
+                line = positions[axis + HALF].array
+                if axis in self.periods:  # up to where the next period begins
+                    periodic += "xyz"[len(lines)]
+                    line = np.append(line, line[0] + self.periods[axis])
+                lines.append(line)
+            found = elements(values, lines, periodic, self.plan["method"], self.threads)
             row = {name: float(value) for name, value in found.summary().items() if name in NUMBERS}
         half = "H" == components_of(quantity)[0][0]
         row |= {"highest": float(values.max()), "lowest": float(values.min()), "time": times["time" + HALF * half]}
@@ -100,7 +107,7 @@ class ElementFile:
 
         try:
             with replacing(self.path) as part, h5py.File(part, "w") as file:
-                file.attrs.update(self.plan)
+                file.attrs.update(self.plan, periodic="".join(self.periods))
                 for name in self.rows[0] if self.rows else (*NUMBERS, "highest", "lowest", "time"):
                     made = file.create_dataset(name, data=np.array([row[name] for row in self.rows]))
                     made.attrs["units"] = UNITS.get(name, "")

@@ -29,7 +29,7 @@ def features_with_files(setup: Discretization) -> dict[str, Feature]:
 
 def stored_features(setup: Discretization) -> dict[str, Feature]:
     """Those whose files hold the fields themselves, and not what another process finds in them."""
-    return {name: each for name, each in features_with_files(setup).items() if not hasattr(each.item, "analysis")}
+    return {name: each for name, each in features_with_files(setup).items() if not hasattr(each.item, "_analysis")}
 
 
 def stored_regions(feature: Feature, context: Context) -> dict[str, Region]:

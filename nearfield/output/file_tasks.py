@@ -102,7 +102,7 @@ class FileTasks:
             "averaged": file.averaged,
             "sample_every": file.sample_every,
             "domains": None,
-            "analysis": getattr(feature.item, "analysis", None),
+            "analysis": feature.item._analysis(context) if hasattr(feature.item, "_analysis") else None,
         }
 
     def _whole(self, name: str, excitation: str) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from nearfield.entry.attempts import Attempts
 from nearfield.entry.errors import NearfieldError, RunFailed
 from nearfield.entry.whole_file import write_whole
+from nearfield.entry.wording import memory
+from nearfield.machine.group_memory import free_memory
 from nearfield.machine.transport import world
 from nearfield.report.checks import check_rows
 from nearfield.report.page import Content, Picture, render
@@ -31,6 +33,7 @@ FILES = {
 PAGE = "report.html"
 Recipe = tuple[str, str, Callable[[], "Figure | None"], bool]
 MOST_PATTERNS = 4
+DRAWING_BYTES = 200 * 2**20  # of memory: matplotlib and its pictures, in a process that has run a model
 
 
 def show(
@@ -189,9 +192,23 @@ def write_files(
         files += [written] if written else []
     if report:
         keep_in_facts(result, attempts.warnings)  # for the page
-        drawn = partial(show, result, folder, model, checks, attempts=attempts)
+
+        def drawn() -> list[Path]:
+            refuse_crowded()
+            return show(result, folder, model, checks, attempts=attempts)
+
         files += attempts.at("the report", drawn, [])
     return files
+
+
+def refuse_crowded() -> None:
+    """Error: less memory is free than pictures and a report take, and what exceeds a control group's is killed."""
+    free = free_memory()
+    if free is not None and free < DRAWING_BYTES:
+        raise RunFailed(
+            f"pictures and report need {memory(DRAWING_BYTES)} of memory, {memory(free)} are free; `nearfield show` "
+            "makes them from the result where there is more"
+        )
 
 
 def keep_in_facts(result: Result, warnings: list[str]) -> None:

@@ -118,6 +118,7 @@ class Check:
     moved: tuple[Moved, ...] = ()  # what the grid moves to its lines: what, from, to (m), effect
     engine_why: str = ""  # of the choice "auto"
     device_memory_bytes: int = 0  # of the engine cuda
+    setup_memory_bytes: int = 0  # beside memory_bytes, while coefficients are made
     device_free_bytes: int | None = None  # on the card; None: there is none
     parameters: dict[str, Any] = field(default_factory=dict)  # of the model: values with their units
     rank: RankMemory | None = None  # memory of a rank, where their number is given
@@ -147,7 +148,8 @@ class Check:
             "time step": f"{quantity(self.time_step, 's')} (stable below {quantity(self.time_step_limit, 's')})",
             "steps": f"at most {self.steps:,}, {quantity(self.steps * self.time_step, 's')}{end}{several}",
             **({"metal": str(self.metal)} if self.metal else {}),
-            "memory": memory(self.memory_bytes),
+            "memory": memory(self.memory_bytes)
+            + (f", and {memory(self.setup_memory_bytes)} while it is set up" if self.setup_memory_bytes else ""),
             **({"memory of a rank": str(self.rank)} if self.rank else {}),
             "time": f"{duration(self.predicted_seconds)} for {self.expected_steps * runs:,} steps at "
             f"{self.mcells_per_second:.0f} Mcells/s ({self.rate_source})",
@@ -216,6 +218,7 @@ def examine(simulation: Model, threads: int | None = None, ranks: int | None = N
         extent=extent,
         highest_frequency=frequency,
         memory_bytes=needed.total,
+        setup_memory_bytes=needed.setup,
         output_bytes=result_bytes(setup),
         checkpoint_bytes=needed.fields + needed.terms,
         predicted_seconds=time.seconds,
@@ -230,7 +233,13 @@ def examine(simulation: Model, threads: int | None = None, ranks: int | None = N
         field_files=files,
         media=media,
         phase_error=phase_across(grid, media, frequency),
-        warnings=(*cautions(setup), *long_run(time), *too_much_memory(needed.total), *too_full(needed), *full),
+        warnings=(
+            *cautions(setup),
+            *long_run(time),
+            *too_much_memory(needed.total, needed.setup),
+            *too_full(needed),
+            *full,
+        ),
         modes=port_modes(setup),
         metal=MetalCheck.of(setup) if any(is_metal(body.medium) for body in simulation._bodies) else None,
         moved=tuple(moves(setup)),

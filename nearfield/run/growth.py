@@ -31,6 +31,13 @@ def grown(energies: Sequence[float]) -> tuple[int, float] | None:
     return None
 
 
+def grown_at_end(energies: Sequence[float]) -> tuple[int, float] | None:
+    """The same from the least energy since the sources ended, for a run that has no more steps."""
+    length = (len(energies) - int(np.argmin(energies))) // STRETCHES if len(energies) else 0
+    factor = rise(energies[-STRETCHES * length :]) if length >= SHORTEST else 0.0
+    return ((STRETCHES - 1) * length, factor) if factor else None
+
+
 def rise(energies: Sequence[float]) -> float:
     """Factor by which the largest energy of equal stretches rises from the first to the last; 0: not steadily."""
     largest = np.max(np.reshape(energies, (STRETCHES, -1)), axis=1)

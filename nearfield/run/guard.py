@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,7 +16,7 @@ from nearfield.entry.triples import Triple, triple
 from nearfield.entry.wording import counted
 from nearfield.grid.boundaries import FACES
 from nearfield.grid.yee import AXES, COMPONENTS
-from nearfield.run.growth import grown
+from nearfield.run.growth import grown, grown_at_end
 
 GROWTH = 10.0  # times the energy at the end of the sources: no passive model gives so much
 FEWEST_WAVES = 1e-4  # least part of the peak that is taken for waves, where a static field seems to be all of it
@@ -52,16 +53,27 @@ class Guard:
         while_on = [e for t, e in zip(self.times, self.energies) if t <= self.source_end] or self.energies[:1]
         if energy > GROWTH * max(while_on) and len(self.energies) > 1:
             return "diverged"
-        if not self.hoarding and (found := grown(self.since_end)):
-            checks, factor = found
-            span = time - self.times[-1 - checks]
-            self.doubling = float(span / np.log2(factor))
-            self.growth = (
-                f"with all sources off the energy of the fields grew {factor:.3g} times in the last {span:.4g} s, "
-                f"twofold every {self.doubling:.3g} s"
-            )
+        if self._grows(grown):
             return "diverged"
         return "decayed" if self.decay and energy <= self.decay * self.peak else None
+
+    def last(self) -> str:
+        """How a run ended that has no more steps: "steps", or "diverged" where the energy grew to the last."""
+        return "diverged" if self._grows(grown_at_end) else "steps"
+
+    def _grows(self, find: Callable[[list[float]], tuple[int, float] | None]) -> bool:
+        """Whether the energy has grown by itself since the sources ended; keeps how."""
+        found = None if self.hoarding else find(self.since_end)
+        if found is None:
+            return False
+        checks, factor = found
+        span = self.times[-1] - self.times[-1 - checks]
+        self.doubling = float(span / np.log2(factor))
+        self.growth = (
+            f"with all sources off the energy of the fields grew {factor:.3g} times in the last {span:.4g} s, "
+            f"twofold every {self.doubling:.3g} s"
+        )
+        return True
 
     def looked(self, moving_sum: float) -> str | None:
         """Take the sum of squares of what still moves; "decayed" where that alone has, above a field that stays."""

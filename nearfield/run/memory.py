@@ -33,6 +33,7 @@ class Memory:
     fields: int  # with coefficients, poles and what surfaces remember, of the compiled engine
     terms: int  # of sources, ports and monitors
     total: int  # with rings of field files and what is collected at the end, on the engine that makes the steps
+    setup: int = 0  # more than these while coefficients are made
     device: int = 0  # on a card or the make-believe device
     device_free: int | None = None  # None: no card
 
@@ -50,11 +51,11 @@ def memory_of(setup: Discretization, surface_bytes: int, engine: str | None = No
     }
     rings = ring_bytes(setup) if features_with_files(setup) else 0
     name = engine_named(engine or setup.simulation.engine)
-    total = terms + at_end + rings + held[name]
+    total, making = terms + at_end + rings + held[name], setup.coefficients.making_bytes(plan.storage_axes[0])
     if name != "cuda":
-        return Memory(fields, terms, total)
+        return Memory(fields, terms, total, making)
     there, needed = device().free_memory(), device_bytes(plan)
-    return Memory(fields, terms, total + (0 if there else needed), needed, there)
+    return Memory(fields, terms, total + (0 if there else needed), making, needed, there)
 
 
 def recorder_bytes(setup: Discretization) -> tuple[int, int]:
@@ -64,9 +65,9 @@ def recorder_bytes(setup: Discretization) -> tuple[int, int]:
     return terms, recorded * (1 + max(1, len(setup.excitations)))
 
 
-def too_much_memory(needed: int) -> Iterator[str]:
-    """A warning where the machine has less memory than the run takes. Error: its control group has."""
-    group = group_memory()
+def too_much_memory(run: int, setup: int = 0) -> Iterator[str]:
+    """A warning where the machine has less memory than the run and its set-up take. Error: its control group has."""
+    group, needed = group_memory(), run + setup
     if group is not None and needed >= group.free:
         raise ModelError(
             f"needs {memory(needed)} of memory, but the control group of this process ({group.group}) grants "
@@ -100,5 +101,6 @@ def short_of_memory(setup: Discretization, engine: str | None = None) -> list[st
     short = free is not None and most * sharers >= free * setup.ranks.size
     if not setup.ranks.any(short):
         return []
-    needed = memory_of(setup, surfaces(setup)[0], engine).total * sharers // setup.ranks.size  # on this host
-    return agreed(setup.ranks, lambda: list(too_much_memory(needed)))
+    needed = memory_of(setup, surfaces(setup)[0], engine)
+    on_host = [each * sharers // setup.ranks.size for each in (needed.total, needed.setup)]
+    return agreed(setup.ranks, lambda: list(too_much_memory(*on_host)))

@@ -301,7 +301,7 @@ class TimeLoop:
                 return "failed"
             if self.ended != "diverged" and self.saved(size):
                 return "interrupted"
-        return self.ended or "steps"
+        return self.ended or self.guard.last()
 
     def saved(self, size: int) -> bool:
         """Let checkpoints have a block of steps, unless a look is under way; whether a signal ends the run there."""

@@ -87,26 +87,58 @@ def test_check_and_run_refuse_what_the_group_cannot_hold(tmp_path, monkeypatch, 
 GROUP = Path("/sys/fs/cgroup/memory")
 
 
-def test_a_run_in_a_real_group_is_refused_before_the_kernel_ends_it(tmp_path):
+def run_in_a_group(model: nf.Simulation, mib: int, folder: Path, *more: str) -> subprocess.CompletedProcess:
+    """The command in a control group of its own with such a limit."""
     own = GROUP / f"nearfield-test-{os.getpid()}"
     try:
         own.mkdir()
-        (own / "memory.limit_in_bytes").write_text(str(220 * MIB))
+        (own / "memory.limit_in_bytes").write_text(str(mib * MIB))
     except OSError as error:
         own.exists() and own.rmdir()
         pytest.skip(f"needs the right to make control groups of version 1 ({error})")
     try:
-        (tmp_path / "model.toml").write_text(box(200).to_toml())  # some 240 MiB
+        (folder / "model.toml").write_text(model.to_toml())
         code = (
             f"import os, sys; open({str(own / 'cgroup.procs')!r}, 'w').write(str(os.getpid()))\n"
             "from nearfield.cli import main; sys.exit(main())"
         )
-        line = [sys.executable, "-c", code, "run", "model.toml", "--output", "out", "--no-report", "--threads", "1"]
+        line = [sys.executable, "-c", code, "run", "model.toml", "--output", "out", "--threads", "1", *more]
         environment = os.environ | {"PYTHONPATH": str(Path(nf.__file__).parents[1])}
-        done = subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100)
-        assert done.returncode == 2 and f"({own}) grants 220 MiB" in done.stderr, done.stderr
+        return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, timeout=100)
     finally:
         own.rmdir()
+
+
+def test_a_run_in_a_real_group_is_refused_before_the_kernel_ends_it(tmp_path):
+    done = run_in_a_group(box(200), 220, tmp_path, "--no-report")  # some 240 MiB
+    assert done.returncode == 2 and "grants 220 MiB" in done.stderr, done.stderr
+
+
+def with_bodies(cells: int) -> nf.Simulation:
+    """A sphere of a medium and metal that cuts cells, whose coefficients take more memory than the fields."""
+    middle, low, high = ((share * cells * 1e-3,) * 3 for share in (0.5, 0.3, 0.7))
+    bodies = [
+        nf.Structure(nf.Sphere(middle, 0.3e-3 * cells), nf.Medium(3)),
+        nf.Structure(nf.Cylinder(low, high, 9e-3), nf.PEC),
+    ]
+    cut = nf.Snapshot("cut", (0, 0, middle[2]), (2 * middle[0], 2 * middle[1], middle[2]), every=20)
+    return box(cells).model_copy(update={"structures": bodies, "monitors": [cut]})
+
+
+@pytest.mark.slow
+def test_what_coefficients_take_while_they_are_made_counts(tmp_path):
+    """Some 45 MiB and 40 more beside what Python takes; 45 alone would be let in."""
+    assert with_bodies(100).check().setup_memory_bytes > 30 * MIB
+    done = run_in_a_group(with_bodies(100), 120, tmp_path, "--no-report")
+    assert done.returncode == 2 and "grants 120 MiB" in done.stderr, (done.returncode, done.stderr)
+
+
+@pytest.mark.slow
+def test_pictures_that_the_group_has_no_room_for_are_left_out_with_a_word(tmp_path):
+    done = run_in_a_group(with_bodies(100), 260, tmp_path)
+    assert done.returncode == 0 and (tmp_path / "out" / "result.h5").exists(), (done.returncode, done.stderr)
+    assert "pictures and report need 200 MiB of memory" in done.stdout + done.stderr
+    assert not (tmp_path / "out" / "report.html").exists()
 
 
 def test_the_only_node_has_the_memory_of_the_machine(tmp_path):
