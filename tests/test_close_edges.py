@@ -36,6 +36,7 @@ def test_strips_and_plates_whose_edges_share_cells_are_listed():
     assert not listed(nf.Sheet((5.0, 6.4, 3.0), (20.0, 9.9, 3.0)))
     assert not listed(nf.Sheet((5.0, 7.75, 3.0), (20.0, 8.25, 3.0)))  # a wire (narrow_strips.py)
     assert listed(nf.Box((5.2, 6.4, 3.0), (20.6, 9.9, 4.0)))
+    assert listed(nf.Box((5.2, 7.4, 3.2), (20.6, 8.8, 4.6)))  # a bar
     assert not listed(nf.Box((5.0, 6.0, 3.0), (20.0, 10.0, 4.0)))  # on lines
     assert not listed(nf.Box((5.2, 0.0, 3.0), (20.6, 16.0, 4.3)))  # an iris: no vertex
 
@@ -51,7 +52,12 @@ def test_slots_closed_at_an_end_are_listed():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "shape", [nf.Sheet((5.0, 7.95, 3.0), (20.0, 9.05, 3.0)), nf.Box((5.2, 6.4, 3.0), (20.6, 9.9, 4.0))]
+    "shape",
+    [
+        nf.Sheet((5.0, 7.95, 3.0), (20.0, 9.05, 3.0)),
+        nf.Box((5.2, 6.4, 3.0), (20.6, 9.9, 4.0)),
+        nf.Box((5.2, 7.4, 3.2), (20.6, 8.8, 4.6)),
+    ],
 )
 def test_what_is_listed_is_as_far_off_as_said(shape):
     """Two ends of 0.4 cells of 15 and no more: 5.3 %."""

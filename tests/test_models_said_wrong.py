@@ -191,11 +191,11 @@ def block(lower, upper, medium=nf.PEC) -> nf.Structure:
 def test_gaps_to_the_grids_walls_and_within_an_enclosure_that_is_drawn_are_listed():
     """Not those that other metal fills, nor at faces that are no walls."""
 
-    def gaps(*structures, boundaries=nf.Boundaries(all=nf.PEC)):
+    def gaps(*structures, high="pec"):
         inside = nf.Simulation(
             grid=nf.Grid.uniform(MM, (24, 24, 24)),
             structures=structures,
-            boundaries=boundaries,
+            boundaries=nf.Boundaries(nf.PEC, z_high=high),
             sources=[nf.PointCurrent((3 * MM,) * 3, "z", nf.GaussianDerivative(6e9))],
             steps=10,
         )
@@ -205,7 +205,7 @@ def test_gaps_to_the_grids_walls_and_within_an_enclosure_that_is_drawn_are_liste
     (found,) = gaps(near)
     assert "gap along z between" in found["what"] and "the wall at 24 mm" in found["what"]
     assert found["from"] == pytest.approx(0.3 * MM)
-    assert not gaps(near, boundaries=nf.Boundaries(nf.PEC, z_high=nf.PMC))
+    assert not gaps(near, high="pmc")
     assert not gaps(near, block((7, 7, 23), (17, 17, 25)))
     pair = block((4, 7, 7), (12, 15, 15)), block((12.3, 7, 7), (20.3, 15, 15))
     enclosure = block((-1, -1, -1), (25, 25, 25)), block((1, 1, 1), (23, 23, 23), nf.Medium())

@@ -31,7 +31,7 @@ PAST = 0.1  # cells past the end of a strip at which metal that goes on is looke
 def close_edges(
     bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries, metal: GridMetal
 ) -> Iterator[Moved]:
-    """Strips little wider than a cell with a free end, and plates off the lines that are less than two cells thick."""
+    """Strips little wider than a cell with a free end; plates and bars off the lines, less than two cells thick."""
     drawn = [body for body in bodies if is_metal(body.medium) and isinstance(body.shape, Rectangular)]
     for body in drawn:
         if metal.rod_of(body.shape) or metal.strip_of(body.shape) or not metal.follows(body.shape):
@@ -42,7 +42,7 @@ def close_edges(
         flat = cells[thin] < SAMPLE_TOLERANCE and STRIP[0] < cells[wide] < STRIP[1]
         if flat and all(_free(body, drawn, grid, axis) for axis in (wide, along)):
             yield _entry(body, wide, size, cells, "its free ends act up to 0.4 of a cell from where they are")
-        elif isinstance(body.shape, Box) and 1.0 - SAMPLE_TOLERANCE < cells[thin] < PLATE < cells[wide]:
+        elif isinstance(body.shape, Box) and 1.0 - SAMPLE_TOLERANCE < cells[thin] < PLATE < cells[along]:
             if off_lines(body, grid, boundaries) and all(_free(body, drawn, grid, axis) for axis in (wide, along)):
                 effect = (
                     "the edges on both its sides share cells at its corners, and its rims act up to 0.4 of a cell off"
