@@ -195,6 +195,7 @@ def test_a_number_beyond_the_grids_modes_is_refused():
     with pytest.raises(nf.ModelError, match="the grid has 4 modes in this guide, and number 7"):
         _ = guide(cells=(2, 2), number=7, pulse=nf.ModulatedGaussian(40e9, 9e9))._setup().plan
 
+
 def test_a_line_whose_gap_lies_within_cells_is_refused_in_words():
     """7.7 mm in 8 mm, in cells of 1 mm: metal cuts each edge from one to the other."""
     outside = nf.Box((-1 * MM,) * 3, (25 * MM, 25 * MM, 40 * MM))
