@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.untrusted_file import refuse_other_than_ordinary
 
 LOCK_NAME = ".nearfield-lock"
 
@@ -34,7 +35,8 @@ def locked(folder: Path) -> Iterator[None]:
 def _locked_file(path: Path) -> int:
     while True:
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+            refuse_other_than_ordinary(descriptor, path)
         except OSError as error:
             reason = "a link stands in its place" if error.errno == errno.ELOOP else error.strerror
             raise ModelError(

@@ -99,7 +99,20 @@ def test_pipes_in_place_of_files_do_not_hang(stopped, tmp_path, capsys):
     assert "not an ordinary file" in capsys.readouterr().err
 
 
-# ---- links where the program writes
+@pytest.mark.parametrize("name", ["manifest.json", "rank-0.bin"])
+def test_a_link_in_a_checkpoint_is_not_followed(name, stopped, tmp_path, capsys):
+    shutil.copytree(stopped, tmp_path / "out")
+    found = checkpoints(tmp_path / "out")
+    for number, path in enumerate(found):
+        (path / name).rename(tmp_path / f"elsewhere-{number}")
+        (path / name).symlink_to(tmp_path / f"elsewhere-{number}")
+    assert main(["run", "--resume", str(tmp_path / "out"), *QUIET]) == 2
+    said = capsys.readouterr().err
+    assert said.count(f"{name} cannot be read: it is a link") > 0 and "--force" in said
+    assert checkpoints(tmp_path / "out") == found
+
+
+# ---- links and pipes where the program writes
 
 
 @pytest.mark.parametrize("name", [LOCK_NAME, ".result.h5.part", ".nearfield-trial"])
@@ -115,6 +128,15 @@ def test_a_link_in_the_folder_of_results_is_not_followed(name, tmp_path, capsys)
         assert code == (2 if name == LOCK_NAME else 0), capsys.readouterr().err
         assert precious.read_text() == "keep me" and not missing.exists()
         assert code == 2 or nf.open_result(folder / "result.h5").status == "done"
+
+
+def test_a_pipe_in_place_of_the_lock_is_refused(tmp_path, capsys):
+    (tmp_path / "model.toml").write_text(tiny().to_toml())
+    (tmp_path / "out").mkdir()
+    os.mkfifo(tmp_path / "out" / LOCK_NAME)
+    assert main(["run", str(tmp_path / "model.toml"), "--output", str(tmp_path / "out"), *QUIET]) == 2
+    assert "it is not an ordinary file" in capsys.readouterr().err
+    assert os.listdir(tmp_path / "out") == [LOCK_NAME]
 
 
 # ---- field files

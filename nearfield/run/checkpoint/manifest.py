@@ -173,7 +173,7 @@ def write_manifest(folder: Path, entries: dict[str, Any]) -> None:
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The manifest of a checkpoint; that of another version as it is. Error: `Damaged`, also if it cannot be read."""
     try:
-        with open_ordinary(folder / MANIFEST) as file:
+        with open_ordinary(folder / MANIFEST, follow=False) as file:
             content = file.read()
     except OSError as error:
         raise Damaged(f"{MANIFEST} cannot be read: {error.strerror}") from None

@@ -92,7 +92,7 @@ def write_arrays(path: Path, pieces: Iterable[Piece]) -> dict[str, Any]:
 def verify(folder: Path, name: str, entry: dict[str, Any]) -> None:
     """Read a file from one end to the other. Error: `Damaged`, with the first chunk that is wrong."""
     try:
-        with open_ordinary(folder / name) as file:
+        with open_ordinary(folder / name, follow=False) as file:
             size = os.fstat(file.fileno()).st_size
             if size != entry["bytes"]:
                 raise Damaged(f"{name} has {size} bytes, {entry['bytes']} were written")
