@@ -1,5 +1,8 @@
 """Results: one file, whole or not at all, the same in memory and on disk."""
 
+import os
+from pathlib import Path
+
 import h5py
 import numpy as np
 import pytest
@@ -188,9 +191,14 @@ def test_unknown_names_list_those_there_are():
     assert "Hx" not in result["cut"]
 
 
-def test_files_that_are_no_results_are_refused(tmp_path):
+def test_files_that_are_no_results_are_refused(tmp_path, capsys):
     with pytest.raises(nf.ModelError, match="does not exist"):
         nf.open_result(tmp_path / "absent.h5")
+    os.mkfifo(tmp_path / "pipe.h5")
+    for place in (tmp_path / "pipe.h5", Path("/dev/zero")):
+        with pytest.raises(nf.ModelError, match=r"is not an ordinary file; give the path of a result\.h5"):
+            nf.open_result(place)
+        assert main(["show", str(place)]) == 2 and "is not an ordinary file" in capsys.readouterr().err
     (tmp_path / "text.h5").write_text("hello")
     with pytest.raises(nf.ModelError, match=r"is no HDF5 file that can be read.*give a result.h5"):
         nf.open_result(tmp_path / "text.h5")

@@ -167,7 +167,8 @@ def read_record(path: str | Path) -> RunRecord:
     """The record in a result file; arrays stay in the file until they are indexed."""
     path = Path(path)
     if not path.is_file():
-        raise ModelError(f"result file {path} does not exist; give the path of a result.h5 that `nearfield run` wrote")
+        wrong = "is not an ordinary file" if path.exists() else "does not exist"
+        raise ModelError(f"result file {path} {wrong}; give the path of a result.h5 that `nearfield run` wrote")
     try:
         with checksums.opened(path, ADVICE) as file:
             checksums.refuse_links(file)
