@@ -57,9 +57,14 @@ class Codec:
         """Whether HDF5's byte shuffle comes first."""
         return self.name not in ("none", "bitshuffle")
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether the codec's package is not installed."""
+        return self.name in PLUGINS and importlib.util.find_spec("hdf5plugin") is None
+
     def refuse_missing(self) -> None:
         """Raise `ModelError` if the codec's package is not installed; to be called before a run."""
-        if self.name in PLUGINS and importlib.util.find_spec("hdf5plugin") is None:
+        if self.is_missing:
             raise ModelError(
                 f"codec {self.name!r} needs the package hdf5plugin, which is not installed; "
                 'install it (pip install "nearfield[codecs]"), or take codec "zlib", which needs nothing'

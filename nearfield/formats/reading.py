@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import time
 import zlib
 from collections.abc import Callable
@@ -21,11 +22,20 @@ from nearfield.formats import ascii as text_format
 from nearfield.formats import binary
 from nearfield.formats.checked_pieces import unsealed
 from nearfield.formats.claimed import is_being_written
+from nearfield.formats.codecs import NO_CODEC, Codec
 from nearfield.formats.description import FieldDescription
 from nearfield.formats.files import COMPLETE, FIELDS_VERSION, INTERRUPTED, RUNNING
 from nearfield.formats.hdf5_checks import verified_text, verify_moments, verify_samples
 from nearfield.formats.pieced import box_at
-from nearfield.formats.untrusted import parts_of, refuse_other_sources, refuse_short, refusing
+from nearfield.formats.untrusted import (
+    in_words,
+    parts_of,
+    refuse_beyond_memory,
+    refuse_longer,
+    refuse_other_sources,
+    refuse_short,
+    refusing,
+)
 from nearfield.records.records import PARTS, Variable, Variables
 
 if TYPE_CHECKING:
@@ -98,6 +108,11 @@ class StoredComponent:
 def is_number(part: Any) -> bool:
     """Whether part of an index is a single number, not a slice or array."""
     return isinstance(part, (int, np.integer))
+
+
+def indices(key: Key, shape: tuple[int, ...]) -> list[np.ndarray]:
+    """The indices along each axis that a key selects."""
+    return [np.atleast_1d(np.arange(n)[part]) for n, part in zip(shape, key)]
 
 
 def both(real: StoredComponent, imaginary: StoredComponent) -> StoredComponent:
@@ -195,17 +210,21 @@ def _read_hdf5(path: Path) -> StoredFields:
     description, status, steps, times = _from_hdf5(path, lambda file: _head(path, file))
 
     def read(name: str, key: Key) -> np.ndarray:
-        values = _from_hdf5(path, lambda file: _verified_samples(path, file, description, name, key))
+        wanted = indices(key, (len(steps), *description.components[name].shape))
+        refuse_beyond_memory(path, name, math.prod(map(len, wanted)) * description.dtype.itemsize)
+        values = _from_hdf5(
+            path, lambda file: _verified_samples(path, file, description, name, key, wanted), description.codec
+        )
         axes, first = list(range(np.ndim(values))), 0 if is_number(key[0]) else 1
         return np.transpose(values, axes[:first] + axes[first:][:: description.order])
 
     return _stored(path, description, status, steps, times, read)
 
 
-def _verified_samples(path: Path, file: Any, description: FieldDescription, name: str, key: Key) -> np.ndarray:
+def _verified_samples(
+    path: Path, file: Any, description: FieldDescription, name: str, key: Key, wanted: list[np.ndarray]
+) -> np.ndarray:
     """Samples of a component, in the order of the file. Error, `ModelError`: they are not those that were written."""
-    shape = description.components[name].shape
-    wanted = [np.atleast_1d(np.arange(n)[part]) for n, part in zip((file[name].shape[0], *shape), key)]
     verify_samples(file, description, name, wanted)
     for part in _parts_in(file) or ():
         if name in part["boxes"]:
@@ -238,6 +257,7 @@ def _head(path: Path, file: Any) -> tuple[FieldDescription, str, np.ndarray, dic
     refuse_other_sources(file, description, parts)
     if parts is not None:
         return description, status, *_moments_of([stored_fields(path.parent / part["file"]) for part in parts])
+    refuse_longer(file, ("step", *description.time_dims))
     steps, times = file["step"][:], {dim: file[dim][: len(file["step"])] for dim in description.time_dims}
     verify_moments(file, steps, list(times.values()))
     return description, status, steps, times
@@ -249,7 +269,7 @@ def _moments_of(parts: list[StoredFields]) -> tuple[np.ndarray, dict[str, np.nda
     return parts[0].steps[:count], {dim: values[:count] for part in parts for dim, values in part.times.items()}
 
 
-def _from_hdf5(path: Path, read: Callable[[Any], T], attempts: int = 10) -> T:
+def _from_hdf5(path: Path, read: Callable[[Any], T], codec: Codec = NO_CODEC, attempts: int = 10) -> T:
     """The result of `read` on the open file, tried again while a writer changes the file."""
     import h5py
 
@@ -263,12 +283,15 @@ def _from_hdf5(path: Path, read: Callable[[Any], T], attempts: int = 10) -> T:
         if not (written and attempts > 1):
             if isinstance(error, ModelError):
                 raise
-            raise ModelError(
-                f"{path} cannot be read ({error}); if it is a field file with codec zstd, lz4 or bitshuffle, install "
-                'hdf5plugin (pip install "nearfield[codecs]")'
-            ) from error
+            if codec.is_missing:
+                advice = f'codec {codec.name!r} needs hdf5plugin; install it (pip install "nearfield[codecs]")'
+            elif isinstance(error, MemoryError):
+                advice = "read fewer snapshots, or a part of the box"
+            else:
+                advice = "it is damaged, or no field file of Nearfield; run its model again"
+            raise ModelError(f"{path} cannot be read ({in_words(error)}); {advice}") from error
     time.sleep(0.02)
-    return _from_hdf5(path, read, attempts - 1)
+    return _from_hdf5(path, read, codec, attempts - 1)
 
 
 def _read_binary(path: Path) -> StoredFields:
@@ -281,8 +304,7 @@ def _read_binary(path: Path) -> StoredFields:
     binary.verify_moments(path, description, table)
 
     def read(name: str, key: Key) -> np.ndarray:
-        wanted = [np.atleast_1d(np.arange(n)[part]) for n, part in zip(table[name].shape, key)]
-        binary.verify_samples(path, description, table, name, wanted)
+        binary.verify_samples(path, description, table, name, indices(key, table[name].shape))
         return np.asarray(table[name][key])
 
     return _stored(path, description, status, steps, times, read)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.untrusted_file import plain_name
+from nearfield.entry.wording import memory
 from nearfield.formats.description import FieldDescription
+from nearfield.machine.group_memory import free_memory
 
 
 @contextlib.contextmanager
@@ -20,10 +22,15 @@ def refusing(path: Path) -> Iterator[None]:
     except ModelError:
         raise
     except Exception as error:
-        cause = " ".join(str(error).split()) or type(error).__name__
         raise ModelError(
-            f"{path} is damaged, or no field file of Nearfield ({cause[:200]}); run its model again"
+            f"{path} is damaged, or no field file of Nearfield ({in_words(error)[:200]}); run its model again"
         ) from None
+
+
+def in_words(error: Exception) -> str:
+    """What an error says on one line; those without a text, by their kind."""
+    said = " ".join(str(error).split())
+    return said or ("not enough memory" if isinstance(error, MemoryError) else type(error).__name__)
 
 
 def parts_of(parts: Any, description: FieldDescription) -> list[dict[str, Any]]:
@@ -53,6 +60,24 @@ def refuse_other_sources(file: Any, description: FieldDescription, parts: list[d
             and data.shape[1:] != description.components[name].shape[:: description.order]
         ):
             raise ValueError(f"{name} has the shape {data.shape}, not that of its description")
+
+
+def refuse_longer(file: Any, names: Iterable[str]) -> None:
+    """Error, `ValueError`: an array without a codec is said to be larger than the whole file."""
+    there = Path(file.filename).stat().st_size
+    for name in names:
+        if (said := file[name].nbytes) > there:
+            raise ValueError(f"{name} is said to take {memory(said)}, more than the file's {memory(there)}")
+
+
+def refuse_beyond_memory(path: Path, name: str, needed: int) -> None:
+    """Error: samples that are asked for take more memory than there is."""
+    free = free_memory()
+    if free is not None and needed > free:
+        raise ModelError(
+            f"{path}: what is asked for of {name} takes {memory(needed)} of memory, of which {memory(free)} are free; "
+            "read fewer snapshots, or a part of the box"
+        )
 
 
 def refuse_short(path: Path, wanted: int, exactly: bool = False) -> None:

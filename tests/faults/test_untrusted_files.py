@@ -9,7 +9,9 @@ import shutil
 import sys
 import zlib
 from pathlib import Path
+from unittest.mock import Mock
 
+import h5py
 import numpy as np
 import pytest
 from checkpointed import tiny
@@ -230,3 +232,32 @@ def test_a_file_that_promises_more_than_it_has_is_refused_at_once(tmp_path):
     path.write_bytes(content)
     with pytest.raises(nf.ModelError, match="its header tells of"):
         open_fields(path)
+
+
+@pytest.mark.parametrize("name", ["step", "time", "Ez"])
+def test_a_data_set_of_hdf5_that_is_said_to_be_huge_takes_no_memory(name, tmp_path):
+    path = small_fields(tmp_path, "hdf5")
+    whole = open_fields(path)["Ez"].values
+    with h5py.File(path, "r+") as file:
+        file[name].resize(10**12, axis=0)
+    if name == "Ez":  # readers go by the steps
+        assert np.array_equal(open_fields(path)["Ez"].values, whole)
+        return
+    with pytest.raises(nf.ModelError, match=rf"\({name} is said to take 7.276 TiB, more than the file's .*run its mod"):
+        open_fields(path)
+
+
+def test_fields_beyond_the_memory_are_refused_with_their_size(tmp_path, monkeypatch):
+    path = small_fields(tmp_path, "hdf5")
+    fields = open_fields(path)
+    monkeypatch.setattr("nearfield.formats.untrusted.free_memory", lambda: 300)
+    assert fields["Ez"][0].values.shape == (3, 4, 5)
+    with pytest.raises(nf.ModelError, match="Ez takes 480 B of memory, of which 300 B are free; read fewer snapshots"):
+        fields["Ez"].values  # noqa: B018
+
+
+def test_memory_that_runs_out_is_said_in_words(tmp_path, monkeypatch):
+    fields = open_fields(small_fields(tmp_path, "hdf5"))
+    monkeypatch.setattr("nearfield.formats.reading.verify_samples", Mock(side_effect=MemoryError))
+    with pytest.raises(nf.ModelError, match=r"cannot be read \(not enough memory\); read fewer snapshots"):
+        fields["Ez"].values  # noqa: B018

@@ -68,6 +68,18 @@ except ModelError as error:
     assert not (tmp_path / "new").exists()
 
 
+def test_a_codec_that_is_not_installed_is_named_by_who_reads(tmp_path):
+    description = at_points(**storage("hdf5", "zstd"))
+    path = written(tmp_path / "fields.h5", description, values_of(description))
+    code = f"""
+import sys; sys.modules['hdf5plugin'] = None
+from nearfield.formats.reading import open_fields
+open_fields({str(path)!r})["Ez"].values
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "codec 'zstd' needs hdf5plugin; install it" in done.stderr.splitlines()[-1], done.stderr
+
+
 @pytest.mark.parametrize("text", ["gzip", "zlib:0", "zlib:10", "zstd:x", "zstd:23", "lz4:1", "none:1", "zlib:", ""])
 def test_codecs_and_levels_that_are_not_there_are_refused(text):
     with pytest.raises(ModelError, match="codec"):
