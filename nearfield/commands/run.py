@@ -316,9 +316,10 @@ def spread_lines(summary: dict[str, Any]) -> list[str]:
         lines.append(f"waiting for halos: {min(shares):.1f} to {max(shares):.1f} % of the ranks' time")
     if fields := summary.get("fields"):
         spent = sum(facts["seconds"] for facts in summary["runs"].values())
-        share = 100 * max(fields["stalled_seconds"]) / max(spent, 1e-9)
+        stalled = max(fields["stalled_seconds"])  # beside the seconds of the steps
+        share = 100 * stalled / max(spent + stalled, 1e-9)
         written = f"fields: {memory(fields['bytes'])} into {Path(fields['folder']).name}"
-        lines.append(f"{written}; waiting for their writer: {share:.1f} % of the steps' time")
+        lines.append(f"{written}; waiting for their writer: {share:.1f} % of the time of steps and waiting")
     for rank, own in enumerate(placed):
         name = f"rank {rank} on {own['host']}: " if len(placed) > 1 else ""
         lines += [name + line for line in own["header"].splitlines()]

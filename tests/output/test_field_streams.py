@@ -16,6 +16,7 @@ import pytest
 import nearfield as nf
 from nearfield import stream
 from nearfield.cli import main
+from nearfield.commands.run import spread_lines
 from nearfield.discretization.discretization import Discretization
 from nearfield.formats.reading import stored_fields
 from nearfield.run import time_loop
@@ -205,6 +206,13 @@ def test_ranks_write_one_file_together(long_run):
     found = nf.open_result("out/result.h5")
     for monitor in ("all", "cut"):
         assert all(np.array_equal(found[monitor][n].values, wanted[monitor][n].values) for n in wanted[monitor])
+
+
+def test_the_share_of_waiting_is_of_all_time():
+    """A writer that took the larger part had more than 100 % of the steps' time."""
+    fields = {"bytes": 2**20, "folder": "out/fields", "stalled_seconds": [1.0, 3.0]}
+    (line,) = spread_lines({"runs": {"a": {"seconds": 0.5}, "b": {"seconds": 0.5}}, "fields": fields})
+    assert line == "fields: 1 MiB into fields; waiting for their writer: 75.0 % of the time of steps and waiting"
 
 
 def test_a_disk_that_fills_up_ends_the_run_and_keeps_whole_snapshots(long_run):
