@@ -156,9 +156,22 @@ def test_a_point_that_is_refused_is_said_in_its_line_and_not_tried_again(capsys,
     tried = []
     monkeypatch.setattr(bench_scaling, "run", lambda point: tried.append(point) or {"error": "too thin"})
     line = ["bench", "scaling", "--case", "box", "--cells", "16", "--bind", "none", "--threads", "1", "--ranks", "2"]
-    assert main(line) == 0
+    assert main(line) == 2
     table = capsys.readouterr().out
     assert re.search(r"none +\S+ +2 x 1", table) and "refused: too thin" in table and len(tried) == 1
+
+
+def test_minutes_follow_from_the_rate_beside_them(monkeypatch, capsys):
+    """Those of an even number of rounds were a mean of their own."""
+    said = dict.fromkeys(bench_scaling.REPORTED, 1) | {"rank_arrangement": [1, 1, 1], "cells": 10**6, "steps": 100}
+    said["placement"] = [{"memory": {"locality_share": 1.0}}]
+    rounds = [said | {"mcells_per_second": rate, "seconds": 100 / rate} for rate in (50.0, 200.0)]
+    monkeypatch.setattr(bench_scaling, "measure", lambda *_: [rounds, [{"error": "too thin"}]])
+    line = ["bench", "scaling", "--case", "box", "--cells", "16", "--bind", "none", "--threads", "1", "--ranks", "1,2"]
+    assert main([*line, "--rounds", "2", "--json"]) == 0  # one of two points is refused
+    point, refused = json.loads(capsys.readouterr().out)["points"]
+    assert point["mcells_per_second"] == 125 and point["minutes"] == pytest.approx(100 / 125 / 60)
+    assert "refused" in refused
 
 
 @pytest.mark.parametrize(

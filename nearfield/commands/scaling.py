@@ -38,7 +38,8 @@ class Request:
 
 
 def measure_scaling(request: Request, plot: Path | None, as_json: bool) -> int:
-    """Run all points in turn, print the table, draw it; 1 where runs of one case end in different fields."""
+    """Run all points in turn, print the table, draw it; 1 where runs of one case end in different fields, 2 where every
+    point was refused."""
     if started() > 1:
         raise ModelError("bench scaling starts the ranks itself; call it without a launcher, over hosts with --hosts")
     if plot is not None and plot.suffix.lower() != ".png":
@@ -62,6 +63,8 @@ def measure_scaling(request: Request, plot: Path | None, as_json: bool) -> int:
 
             found["files"] = [save_as(plot, scaling(found))]
         out.answer(found, readable(found))
+    if all("refused" in point for point in found["points"]):
+        return ModelError.exit_code
     return 0 if found["checksums_agree"] else 1
 
 

@@ -154,7 +154,7 @@ def row(point: Point, said: Sequence[dict[str, Any]], hardware: Hardware, profil
     rates = [each["mcells_per_second"] for each in said]
     median, predicted = statistics.median(rates), rate_predicted(point, said[0], cluster_of(point, hardware, profile))
     found |= {"mcells_per_second": median, "lowest": min(rates), "highest": max(rates), "rates": rates}
-    found["minutes"] = statistics.median(each["seconds"] for each in said) / 60
+    found["minutes"] = said[0]["cells"] * said[0]["steps"] / (median * 1e6) / 60
     ratio = predicted / median if predicted else None
     found |= {"predicted_mcells_per_second": predicted, "predicted_over_measured": ratio}
     found["locality_share"] = lowest_share(said[0]["placement"])
