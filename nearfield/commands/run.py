@@ -36,7 +36,7 @@ from nearfield.run.checkpoint.schedule import Schedule
 from nearfield.run.forecast import Forecast, forecast, long_run, refuse_unasked
 from nearfield.run.memory import short_of_memory
 from nearfield.run.options import RunOptions
-from nearfield.run.resume import alone_in, going_on, refuse_unfinished
+from nearfield.run.resume import alone_in, going_on, refuse_unfinished, unmade_where_refused
 from nearfield.run.roofline import copy_text, roofline_text
 from nearfield.run.time_loop import run
 from nearfield.trust.entries import Trust, counts_text, read
@@ -171,7 +171,7 @@ def run_into(
     """Run a simulation into the result file of a folder; warnings before it where they are known before."""
     ranks, kept = world(), kept or Checkpoints(result=RESULT_NAME)
     agreed(ranks, partial(refuse_trace, options.trace, ranks), at_root=True)
-    with started_ahead(simulation, ranks) as writer:
+    with unmade_where_refused(folder, ranks), started_ahead(simulation, ranks) as writer:
         return run_set_up(simulation, folder, replace(options, writer=writer), out, kept, ranks)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,9 +32,22 @@ def run_with_checkpoints(model: Model, schedule: str, options: RunOptions) -> Ru
     if options.output is None:
         raise ModelError("checkpoints need a folder; give output, such as 'out/model/result.h5': they go beside it")
     output, ranks = options.output, world()
-    with alone_in(output.parent, ranks):
+    with unmade_where_refused(output.parent, ranks), alone_in(output.parent, ranks):
         agreed(ranks, lambda: clear(output), at_root=True)
         return run(model, options, checkpoints=Checkpoints(output.parent, chosen, stem=output.stem, result=output.name))
+
+
+@contextmanager
+def unmade_where_refused(folder: Path, ranks: Alone) -> Iterator[None]:
+    """Where what is done meanwhile is refused, remove the folder and those it lies in that it made and left empty."""
+    made = [each for each in (folder, *folder.parents) if not os.path.exists(each)] if ranks.rank == 0 else []
+    try:
+        yield
+    except ModelError:
+        for each in made:
+            with suppress(OSError, ValueError):
+                each.rmdir()
+        raise
 
 
 def alone_in(folder: Path, ranks: Alone) -> ExitStack:

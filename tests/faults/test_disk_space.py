@@ -10,6 +10,7 @@ import pytest
 from checkpointed import tiny
 
 import nearfield as nf
+from nearfield.cli import main
 from nearfield.run import disk_space
 from nearfield.run.disk_space import bytes_on_disk
 
@@ -60,6 +61,20 @@ def test_a_full_disk_is_refused_before_the_run(kind, small_disk):
     filled(small_disk, kind)
     with pytest.raises(nf.ModelError, match=r"the disk of .* (left|more files)"):
         tiny().run(output=small_disk / "result.h5", threads=1)
+
+
+@pytest.mark.parametrize("options", [[], ["--checkpoint", "every 10 steps"]])
+def test_a_refused_run_leaves_no_folder_that_it_made(options, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(disk_space, "free_bytes", lambda folder: 10)
+    (tmp_path / "model.toml").write_text(tiny().to_toml())
+    (tmp_path / "there").mkdir()
+    for folder in ("there", "there/new/out"):
+        line = ["run", str(tmp_path / "model.toml"), "--output", str(tmp_path / folder), "--no-report", *options]
+        assert main(line) == 2 and "give --no-space-check" in capsys.readouterr().err
+        assert sorted(path.name for path in tmp_path.rglob("*")) == ["model.toml", "there"]
+    with pytest.raises(nf.ModelError, match="give --no-space-check"):
+        tiny().run(output=tmp_path / "new" / "result.h5", threads=1, checkpoint="every 10 steps")
+    assert not (tmp_path / "new").exists()
 
 
 def test_checkpoints_count_in_the_room_that_a_run_needs(small_disk):
