@@ -145,9 +145,12 @@ def watched(line: list[str], environment: dict[str, str], ranks: int) -> int:
         return code
     number = -code if code < 0 else code - 128 if code > 128 else code
     ended = f"was ended by signal {number}" if number in set(signal.Signals) else f"failed (exit code {code})"
+    if code < 0:
+        what = f"the launcher of the {ranks} ranks {ended}; whether it ended them first is not known"
+    else:
+        what = f"one of the {ranks} ranks, or their launcher, {ended}; the launcher ended all others"
     print(
-        f"error: one of the {ranks} ranks, or their launcher, {ended}; the launcher ended all others. "
-        "Results of excitations that were done are kept",
+        f"error: {what}. Results of excitations that were done are kept",
         file=sys.stderr,
     )
     return 4
