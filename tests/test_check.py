@@ -18,6 +18,7 @@ from nearfield.engines.cpu.engine import CpuEngine
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.machine.machine_rate import known_rate, remember_rate
 from nearfield.plan.sizes import phase_error_per_wavelength
+from nearfield.run.checkpoint.folder import checkpoints
 
 PULSE = nf.ModulatedGaussian("5 GHz", "10 GHz")  # from 0 to 10 GHz without a static part
 MILLIMETRE = 1e-3
@@ -82,6 +83,30 @@ def test_predicted_output_is_near_the_file(tmp_path):
     simulation.run(threads=1, output=tmp_path / "result.h5")
     size = (tmp_path / "result.h5").stat().st_size
     assert 0.5 * size < simulation.check().output_bytes < 2 * size
+
+
+@pytest.mark.parametrize("probes", [0, 10, 40])
+def test_a_small_result_is_predicted_within_a_quarter(probes, tmp_path):
+    """Each took 195 KiB by the check, whatever was in it."""
+    tips = [nf.Probe(f"tip {n}", (7e-3, 7e-3, (n % 20) * 1e-3)) for n in range(probes)]
+    simulation = model(monitors=tips, steps=60)
+    simulation.run(threads=1, output=tmp_path / "result.h5")
+    size = (tmp_path / "result.h5").stat().st_size
+    assert simulation.check().output_bytes == pytest.approx(size, rel=0.25)
+
+
+@pytest.mark.parametrize("boundary", [nf.PEC, nf.PMC, nf.CPML(5)])
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_predicted_checkpoints_are_as_large_as_those_that_are_written(boundary, precision, tmp_path):
+    """Rows are padded in memory and not in a checkpoint."""
+    simulation = model(boundaries=nf.Boundaries(boundary), precision=precision, steps=60)
+
+    def written(info) -> None:
+        sizes.update({part: sum(file.stat().st_size for file in part.iterdir()) for part in checkpoints(tmp_path)})
+
+    sizes: dict = {}
+    simulation.run(threads=1, output=tmp_path / "result.h5", checkpoint="every 20 steps", progress=written)
+    assert sizes and simulation.check().checkpoint_bytes == pytest.approx(max(sizes.values()), rel=0.01)
 
 
 def test_a_hundred_million_cells_need_no_field_arrays():

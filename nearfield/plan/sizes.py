@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 LANES = 16  # cells of a block of the core's layout, core/layout.hpp
 BYTES_OF = {"single": 4, "double": 8}
-HDF5_OVERHEAD = 200_000  # groups, attributes, model text and grid of a small result; measured on the examples
+HDF5_OVERHEAD = 20_000  # model text, facts and grid of a small result; this and the next two measured on examples
+HDF5_ENTRY = 3_500  # groups, attributes and coordinates of a monitor or port
+HDF5_DERIVED = 180_000  # what is derived at the end of a run: spectra of ports, patterns
 
 
 def blocks(samples: int) -> int:
@@ -42,6 +44,12 @@ def domain_bytes(active: Triple, cpml: tuple[tuple[int, int], ...], precision: s
     slabs = (sum(cpml[a]) * nb + sum(cpml[b]) * na) * 4 * LANES * blocks(nc) * BYTES_OF[precision]
     index = 2 * 4 * na * nb
     return record_bytes(active, cpml, precision) * (na + 2) * (nb + 2) + slabs + index
+
+
+def state_bytes(active: Triple, cpml: tuple[tuple[int, int], ...], precision: str) -> int:
+    """Bytes of the fields and CPML states as a checkpoint holds them: no padding of rows, no layers around the box."""
+    slabs = sum(4 * sum(planes) * math.prod(active) // n for planes, n in zip(cpml, active))
+    return (6 * math.prod(active) + slabs) * BYTES_OF[precision]
 
 
 def traffic_bytes_per_cell(cells: Triple, cpml: tuple[tuple[int, int], ...], precision: str) -> float:

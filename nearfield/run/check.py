@@ -21,7 +21,7 @@ from nearfield.grid.moves import Moved
 from nearfield.media.surface_media import is_metal
 from nearfield.metal.cautions import and_others
 from nearfield.plan.planning import unit_length
-from nearfield.run.disk_space import result_bytes
+from nearfield.run.disk_space import checkpoint_bytes, result_bytes
 from nearfield.run.forecast import forecast, long_run
 from nearfield.run.memory import memory_of, too_full, too_much_memory
 from nearfield.run.rank_memory import RankMemory, rank_memory
@@ -220,7 +220,7 @@ def examine(simulation: Model, threads: int | None = None, ranks: int | None = N
         memory_bytes=needed.total,
         setup_memory_bytes=needed.setup,
         output_bytes=result_bytes(setup),
-        checkpoint_bytes=needed.fields + needed.terms,
+        checkpoint_bytes=checkpoint_bytes(setup, time.surface_bytes),
         predicted_seconds=time.seconds,
         mcells_per_second=time.mcells_per_second,
         rate_source=time.source,

@@ -11,19 +11,34 @@ from typing import TYPE_CHECKING
 from nearfield.engines.cpu.pole_sizes import pole_bytes
 from nearfield.entry.errors import ModelError
 from nearfield.formats.sizes import free_bytes, readable
-from nearfield.plan.sizes import HDF5_OVERHEAD, domain_bytes, term_bytes
+from nearfield.monitors.element_statistics import ElementStatistics
+from nearfield.monitors.radiation import FarField
+from nearfield.plan.sizes import HDF5_DERIVED, HDF5_ENTRY, HDF5_OVERHEAD, state_bytes, term_bytes
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
 
 SECONDS = 2.0  # between looks at the disk; a look takes microseconds
+MANIFEST_BYTES = 6_000  # of a small model, beside its arrays
 FEWEST_FILES = 2  # the result under a name of its own, and the folder's entry
 
 
 def result_bytes(setup: Discretization) -> int:
     """Bytes of `result.h5` after the usual number of steps of each excitation."""
-    _, output = term_bytes(setup.terms, setup.expected_steps, setup.simulation.precision)
-    return HDF5_OVERHEAD + output * max(1, len(setup.excitations))
+    model = setup.simulation
+    _, output = term_bytes(setup.terms, setup.expected_steps, model.precision)
+    output += HDF5_ENTRY * (len(model.monitors) + len(model.ports))
+    derived = model.ports or any(isinstance(monitor, FarField | ElementStatistics) for monitor in model.monitors)
+    return HDF5_OVERHEAD + HDF5_DERIVED * bool(derived) + output * max(1, len(setup.excitations))
+
+
+def checkpoint_bytes(setup: Discretization, surface_bytes: int = 0) -> int:
+    """Bytes of a checkpoint of the last excitation; `surface_bytes`: see `surfaces`."""
+    plan, precision = setup.plan, setup.simulation.precision
+    fields = state_bytes(plan.active, plan.cpml, precision) * (1 + plan.complex_fields) + pole_bytes(plan)
+    recorded, output = term_bytes(setup.terms, setup.expected_steps, precision)
+    finished = output * max(0, len(setup.excitations) - 1)
+    return MANIFEST_BYTES + fields + surface_bytes + recorded + finished
 
 
 def bytes_on_disk(setup: Discretization, field_files: int, checkpoints: int) -> dict[str, int]:
@@ -32,10 +47,7 @@ def bytes_on_disk(setup: Discretization, field_files: int, checkpoints: int) -> 
     if field_files:
         found["field files"] = field_files
     if checkpoints:
-        plan, precision = setup.plan, setup.simulation.precision
-        fields = domain_bytes(plan.active, plan.cpml, precision) * (1 + plan.complex_fields) + pole_bytes(plan)
-        each = fields + term_bytes(setup.terms, setup.expected_steps, precision)[0]
-        found["checkpoints" if checkpoints > 1 else "a checkpoint"] = checkpoints * each
+        found["checkpoints" if checkpoints > 1 else "a checkpoint"] = checkpoints * checkpoint_bytes(setup)
     return found
 
 
