@@ -121,3 +121,31 @@ def test_the_command_line_ends_with_3(tmp_path, monkeypatch, capsys):
     (tmp_path / "film.toml").write_text(film(steps=20000).to_toml())
     assert main(["run", "film.toml", "--no-report"]) == 3
     assert "twofold every" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_slabs_trapped_mode_gains_at_a_guides_end_and_the_layer_that_is_named_takes_its_energy():
+    """WR-90 in 18 cells across, 4 mm of eps_r 2.2, which holds a mode below the cut-off, 18 cells from the layers."""
+
+    def guide(layer):
+        h, cells = 1.27e-3, 60
+        side, middle = (18 * h, 8 * h), 0.5 * cells * h
+        ends = [((0, 0, n * h), (*side, n * h)) for n in (14, cells - 14)]
+        return nf.Simulation(
+            grid=nf.Grid.uniform(h, (18, 8, cells)),
+            boundaries=nf.Boundaries(nf.PEC, z_low=layer, z_high=layer),
+            structures=[nf.Structure(nf.Box((0, 0, middle - 2e-3), (*side, middle + 2e-3)), nf.Medium(2.2))],
+            ports=[
+                nf.WaveguidePort(name, *end, way, "TE10") for name, end, way in zip(("in", "out"), ends, ("+z", "-z"))
+            ],
+            waveform=nf.ModulatedGaussian(10e9, 5e9),
+            excitations=["in"],
+        )
+
+    with pytest.raises(nf.DivergedError, match=r"alpha_order=0, alpha_maximum=0\.25, sigma_ratio=1\.2") as ended:
+        guide(nf.CPML(10)).run(threads=2)
+    assert "twofold every" in str(ended.value)
+    result = guide(nf.CPML(10, alpha_order=0, alpha_maximum=0.25, sigma_ratio=1.2)).run(threads=2)
+    assert result.status == "done" and result.facts["runs"]["in"]["energy_rise"] < 2
+    power = (abs(result.sparameters_at([8e9, 10e9, 12e9])) ** 2).sel(source="in").sum("to")
+    assert power.values == pytest.approx(1.0, abs=5e-3)

@@ -35,7 +35,6 @@ from nearfield.media.surface_media import Conductor
 
 FACES = tuple(product(range(3), SIDES))  # (axis, side) of the six
 DEFAULT_ALPHA = 0.08  # alpha at the inner face times eta0 cell; less would reflect slow near fields, more long waves
-ALPHA_ORDER = 2.5  # alpha must be small where sigma is large, or long waves pass; smaller orders serve both less well
 
 
 def _stretch(value: Any) -> float:
@@ -50,7 +49,7 @@ class CPML(Schema):
 
     At depth u (0 at the inner face, 1 at the wall): sigma = sigma_max u^order with
     sigma_max = sigma_ratio 0.8 (order + 1)/(eta0 index cell), kappa = 1 + (kappa_maximum - 1) u^order,
-    alpha = alpha_maximum (1 - u)^2.5. Source: Roden and Gedney, Microw. Opt. Technol. Lett. 27, 334 (2000).
+    alpha = alpha_maximum (1 - u)^alpha_order. Source: Roden and Gedney, Microw. Opt. Technol. Lett. 27, 334 (2000).
 
     >>> import nearfield as nf
     >>> nf.Boundaries(all=nf.CPML(8), z_low=nf.PEC).cpml_cells(2)
@@ -73,6 +72,10 @@ class CPML(Schema):
     index: Annotated[Number, Field(ge=0.1, le=1e4)] | None = None
     """Refractive index that sigma and alpha are scaled for; left out, that of the media in the layer over the
     excitations' band: the lowest for sigma, the highest for alpha."""
+    alpha_order: Annotated[NonNegativeNumber, Field(le=10)] = 2.5
+    """Power of the rest of the depth by which alpha falls, 0 to 10. Alpha must be small where sigma is large, or long
+    waves pass; where evanescent fields gain in the layer at the end of a guide, 0 with alpha_maximum = 3.8 f eps0, f
+    the lowest frequency of the band, and sigma_ratio = 1.2 takes their energy instead."""
 
 
 class Bloch(Schema):
@@ -283,7 +286,7 @@ def _profile(
         sigma = layer.sigma_ratio * 0.8 * (layer.order + 1.0) * unit * u**layer.order
         stretch = 1.0 + (layer.kappa_maximum - 1.0) * u**layer.order
         alpha_maximum = DEFAULT_ALPHA * unit if layer.alpha_maximum is None else layer.alpha_maximum
-        alpha = alpha_maximum * np.maximum(1.0 - u, 0.0) ** ALPHA_ORDER
+        alpha = alpha_maximum * np.maximum(1.0 - u, 0.0) ** layer.alpha_order
         kappa[inside] = stretch
         decay[inside] = np.exp(-(sigma / stretch + alpha) * time_step / VACUUM_PERMITTIVITY)
         loss = np.where(sigma > 0.0, sigma * stretch + stretch**2 * alpha, 1.0)
