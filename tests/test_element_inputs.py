@@ -15,6 +15,7 @@ from test_elements import GOOD, graded, places, product, total
 
 import nearfield as nf
 from nearfield.cli import main
+from nearfield.dissipation.quantities import scalar
 
 X, Y, Z = places(24, 1, 0.31), places(20, 1, 0.31), places(16, 1, 0.31)
 
@@ -216,3 +217,39 @@ print((peak() - before) * 1024 / field.size)
 def test_memory_beside_the_field_is_what_is_said(method, most):
     told = subprocess.run([sys.executable, "-c", PEAK, method], capture_output=True, text=True, check=True).stdout
     assert 0.5 * most < float(told) < most
+
+
+def test_an_output_replaces_nothing_but_a_file_of_elements(tmp_path, capsys):
+    wave = np.sin(np.arange(24) * np.pi / 6)
+    file, found = tmp_path / "f.h5", tmp_path / "elements.h5"
+    with h5py.File(file, "w") as made:
+        made["d"] = wave
+    before = file.read_bytes()
+    for output in (file, tmp_path):
+        assert main(["elements", f"{file}:d", "--output", str(output)]) == 2
+        assert "is no file of elements" in capsys.readouterr().err
+    assert file.read_bytes() == before
+    for _ in range(2):
+        assert main(["elements", f"{file}:d", "--periodic", "x", "--output", str(found)]) == 0
+    assert main(["elements", f"{found}:elements/field", "--output", str(found)]) == 2
+    assert "the field's own file" in capsys.readouterr().err
+    with pytest.raises(nf.ModelError, match="not replaced"):
+        nf.elements(wave, 1.0, "x").save(file)
+
+
+@pytest.mark.parametrize("spacing", [1e308, 1e160, 1e-320, 1e-80])
+def test_spacings_whose_powers_are_no_numbers_are_refused(spacing):
+    with pytest.raises(nf.ModelError, match="in another unit"):
+        nf.elements(np.sin(np.arange(24) * np.pi / 6), spacing, "x")
+
+
+@pytest.mark.parametrize("quantity", ["S", "energy", "intensity"])
+def test_powers_of_weak_fields_are_those_of_strong_ones(quantity):
+    """In single precision the squares of fields of 1e-15 V/m vanish."""
+    x = np.arange(16) * np.pi / 8
+    names = ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz")
+    parts = {name: np.sin(x + n)[None, :].astype(np.complex64) for n, name in enumerate(names)}
+    strong = scalar(parts, quantity)
+    weak = scalar({name: part * np.complex64(1e-20) for name, part in parts.items()}, quantity)
+    assert strong.dtype == np.float32 and weak.dtype == np.float64
+    assert weak / weak.max() == pytest.approx(strong / strong.max(), rel=1e-5)

@@ -20,7 +20,7 @@ from nearfield.dissipation.labelled import closed_lines
 from nearfield.dissipation.memory import Keeper, bytes_of
 from nearfield.dissipation.partition import Elements
 from nearfield.dissipation.reading import read_field
-from nearfield.dissipation.storing import save
+from nearfield.dissipation.storing import refuse_other, save
 from nearfield.entry.errors import ModelError
 from nearfield.entry.whole_file import write_whole
 from nearfield.entry.wording import counted
@@ -114,7 +114,12 @@ def tell(wish: Wish, found: Elements, given: Given, keeper: Keeper, as_json: boo
 
 
 def refuse_unused(wish: Wish) -> None:
-    """Error: an option that needs another one, or a file of data sets."""
+    """Error: an option that needs another one, or a file of data sets; an output that would replace another file."""
+    if wish.output is not None:
+        refuse_other(wish.output)
+        source = Path(wish.field.rpartition(":")[0] or wish.field)
+        if wish.output.exists() and source.exists() and wish.output.samefile(source):
+            raise ModelError(f"--output {wish.output} is the field's own file; name another")
     if wish.trajectories is not None and wish.output is None:
         raise ModelError(f"--trajectories {wish.trajectories} are written to the file of --output; name it")
     if wish.arc_length is not None and wish.output is None:

@@ -13,6 +13,7 @@ from nearfield.entry.wording import counted
 AXES = "xyz"
 LEAST_POINTS = 4  # along an axis: those of the interpolant
 MOST_POINTS = 2**32 - 2  # labels have 32 bits
+NARROWEST = 1e-75  # its fourth power is a number
 SAME = 1e-9  # relative difference of widths that is the rounding of coordinates
 
 
@@ -76,6 +77,11 @@ def widths_of(
             made, first[axis] = np.diff(values), values[0]
         if not (np.isfinite(made).all() and (made > 0).all()):
             raise ModelError(f"spacing {given}: distances between points are positive numbers, coordinates rise")
+        if made.min() < NARROWEST or made.max() > 1 / NARROWEST:
+            raise ModelError(
+                f"spacing {made.min():.3g} to {made.max():.3g} along {AXES[axis]}: volumes and squares of such lengths are "
+                f"no numbers; give distances between {NARROWEST:g} and {1 / NARROWEST:g} in another unit"
+            )
         if np.ptp(made) <= SAME * made.mean():
             made = np.full(len(made), made.mean())
         widths.append(made)

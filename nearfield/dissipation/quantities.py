@@ -10,6 +10,10 @@ import numpy as np
 from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 
 NEEDED = {"E": "E", "H": "H", "intensity": "E", "energy": "EH", "S": "EH"}  # kinds of fields of each quantity
+SMALLEST, LARGEST = (
+    1e-25,
+    1e30,
+)  # a field between these keeps its digits in single precision, down to 1e-13 of its largest
 
 
 def components_of(quantity: str) -> tuple[str, ...]:
@@ -29,10 +33,19 @@ def scalar(parts: Mapping[str, np.ndarray], quantity: str) -> np.ndarray:
     if kinds is None:
         one = parts[quantity]
         return one[0] if len(one) == 1 and not spectral else np.sqrt(np.mean(np.abs(one) ** 2, axis=0))
+    single = all(part.dtype.itemsize <= (8 if part.dtype.kind == "c" else 4) for part in parts.values())
+    parts = {
+        name: part.astype(np.result_type(part, np.float64)) for name, part in parts.items()
+    }  # squares of weak ones
+    made = _of_vectors(parts, quantity, kinds, period)
+    return made.astype(np.float32) if single and SMALLEST < made.max() < LARGEST else made
+
+
+def _of_vectors(parts: Mapping[str, np.ndarray], quantity: str, kinds: str, period: float) -> np.ndarray:
     if quantity == "S":
         electric, magnetic = (np.stack([parts[kind + axis] for axis in "xyz"], axis=-1) for kind in "EH")
         power = np.cross(electric, magnetic.conj()).real.mean(axis=0) * period
-        return np.linalg.norm(power, axis=-1)
+        return np.asarray(np.linalg.norm(power, axis=-1))
     squares: dict[str, Any] = {
         kind: sum(np.mean(np.abs(parts[kind + axis]) ** 2, axis=0) for axis in "xyz") for kind in kinds
     }

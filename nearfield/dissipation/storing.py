@@ -103,6 +103,7 @@ def save(
     import h5py
 
     path = Path(path)
+    refuse_other(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part, h5py.File(part, "w") as file:
@@ -121,6 +122,16 @@ def save(
     except OSError as error:
         raise ModelError(f"{path}: the elements cannot be written there ({error}); choose another file") from None
     return path
+
+
+def refuse_other(path: Path) -> None:
+    """Error: something stands there that is no file of elements, such as the field's own file or a run's result."""
+    if path.exists():
+        try:
+            with group_of(path):
+                pass
+        except ModelError:
+            raise ModelError(f"{path} exists and is no file of elements, so it is not replaced; name another") from None
 
 
 def write_dataset(group: Any, dataset: xarray.Dataset) -> None:
