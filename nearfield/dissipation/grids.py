@@ -79,8 +79,8 @@ def widths_of(
             raise ModelError(f"spacing {given}: distances between points are positive numbers, coordinates rise")
         if made.min() < NARROWEST or made.max() > 1 / NARROWEST:
             raise ModelError(
-                f"spacing {made.min():.3g} to {made.max():.3g} along {AXES[axis]}: volumes and squares of such lengths are "
-                f"no numbers; give distances between {NARROWEST:g} and {1 / NARROWEST:g} in another unit"
+                f"spacing {made.min():.3g} to {made.max():.3g} along {AXES[axis]}: volumes and squares of such lengths "
+                f"are no numbers; give distances between {NARROWEST:g} and {1 / NARROWEST:g} in another unit"
             )
         if np.ptp(made) <= SAME * made.mean():
             made = np.full(len(made), made.mean())
