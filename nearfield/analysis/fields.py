@@ -53,7 +53,7 @@ class FieldResult(Mapping):
         H stays half a time step later than E in a snapshot: `time` is E's. Spectra have no such shift. Error: samples
         were left out (`sample_every`), so that none lie beside a centre.
         """
-        if self._thinned:
+        if self._lacks_samples:
             raise ModelError(
                 "fields with sample_every above 1 lack the samples beside a cell's centre, so they cannot be brought "
                 'there; write them with positions = "cells", which averages first, or with sample_every = 1'
@@ -61,17 +61,17 @@ class FieldResult(Mapping):
         return collocate(self)
 
     @property
-    def _thinned(self) -> bool:
+    def _lacks_samples(self) -> bool:
         """Whether samples were left out along some axis."""
         halves = [axis for axis in "xyz" if axis in self.variables and axis + HALF in self.variables]
         return any(_thinned(self.variables[axis].array, self.variables[axis + HALF].array) for axis in halves)
 
     def pictured(self) -> Mapping[str, xarray.DataArray]:
         """The components as pictures take them: at the cell centres; of thinned samples the first one where it lies."""
-        if self._thinned:
+        if self._lacks_samples:
             first = next(iter(self))
             return {first: self[first]}
-        return dict(self.collocated().data_vars)  # type: ignore[arg-type]
+        return {str(name): values for name, values in self.collocated().data_vars.items()}
 
     def plot(
         self,

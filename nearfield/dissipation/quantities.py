@@ -10,10 +10,8 @@ import numpy as np
 from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 
 NEEDED = {"E": "E", "H": "H", "intensity": "E", "energy": "EH", "S": "EH"}  # kinds of fields of each quantity
-SMALLEST, LARGEST = (
-    1e-25,
-    1e30,
-)  # a field between these keeps its digits in single precision, down to 1e-13 of its largest
+# A field whose largest value lies between these keeps its digits in single precision, down to 1e-13 of that value.
+SMALLEST, LARGEST = 1e-25, 1e30
 
 
 def components_of(quantity: str) -> tuple[str, ...]:
@@ -34,14 +32,13 @@ def scalar(parts: Mapping[str, np.ndarray], quantity: str) -> np.ndarray:
         one = parts[quantity]
         return one[0] if len(one) == 1 and not spectral else np.sqrt(np.mean(np.abs(one) ** 2, axis=0))
     single = all(part.dtype.itemsize <= (8 if part.dtype.kind == "c" else 4) for part in parts.values())
-    parts = {
-        name: part.astype(np.result_type(part, np.float64)) for name, part in parts.items()
-    }  # squares of weak ones
+    parts = {name: part.astype(np.result_type(part, np.float64)) for name, part in parts.items()}
     made = _of_vectors(parts, quantity, kinds, period)
     return made.astype(np.float32) if single and SMALLEST < made.max() < LARGEST else made
 
 
 def _of_vectors(parts: Mapping[str, np.ndarray], quantity: str, kinds: str, period: float) -> np.ndarray:
+    """Such a quantity of parts in double precision, in which squares of weak fields do not vanish."""
     if quantity == "S":
         electric, magnetic = (np.stack([parts[kind + axis] for axis in "xyz"], axis=-1) for kind in "EH")
         power = np.cross(electric, magnetic.conj()).real.mean(axis=0) * period
