@@ -1,11 +1,9 @@
 // What the gradient can do on the low faces of a row's cells.
 #pragma once
 
-#include "elements/kernels.hpp"
+#include "elements/kernels/slopes.hpp"
 
 namespace nearfield::elements::NEARFIELD_ISA {
-
-#define NEARFIELD_INLINE [[gnu::always_inline]] inline
 
 // The least and the largest coefficient so far, of each cell.
 template <class T>
