@@ -22,6 +22,8 @@ from nearfield.media.materials import Medium
 LOOKED_AT = 60  # frequencies of the band at which indices are taken
 WIDEST = 50.0  # highest over lowest frequency that is looked at in a band that begins at 0
 LOWEST_INDEX = 0.5  # below it (plasmas at their cut-off) sigma would be too strong for waves at other frequencies
+GUIDE_END = {"order": 2.75, "sigma_ratio": 2.3, "kappa_maximum": 1.0, "alpha_order": 0.0}  # see docs/method.md, CPML
+GUIDE_SHIFT = 0.22  # alpha over 2 pi eps0 (lowest frequency) where guides end
 SHIFT = 2.0  # alpha over 2 pi eps0 (lowest frequency) where lines end; 1 to 4 serve lossy media, more passes long waves
 VACUUM = {"permittivity": 1.0, "permeability": 1.0, "conductivity": 0.0, "magnetic_conductivity": 0.0}
 
@@ -59,13 +61,47 @@ def suited_layers(
     for axis, side in FACES:
         layer = boundaries.face(axis, side)
         if isinstance(layer, CPML) and layer.index is None:
-            filling = filling_of(media[axis, side], band)
-            if filling is not None:
-                numbers: dict[str, float] = {"index": max(LOWEST_INDEX, filling.lowest)}
-                if layer.alpha_maximum is None:
-                    numbers["alpha_maximum"] = suited_alpha(layer, coefficients, axis, side, filling, band)
+            numbers = suited_numbers(layer, coefficients, axis, side, filling_of(media[axis, side], band), band)
+            if numbers:
                 suited[f"{AXES[axis]}_{side}"] = layer.model_copy(update=numbers)
     return boundaries.model_copy(update=suited) if suited else boundaries
+
+
+def suited_numbers(
+    layer: CPML, coefficients: Coefficients, axis: int, side: str, filling: Filling | None, band: tuple[float, float]
+) -> dict[str, float]:
+    """What a layer takes in place of its defaults; a profile of which the user gave a number stays as it is."""
+    numbers: dict[str, float] = {} if filling is None else {"index": max(LOWEST_INDEX, filling.lowest)}
+    suited = guide_end(lowest_of(band))
+    own = any(getattr(layer, name) != CPML.model_fields[name].default for name in suited)
+    lossless = filling is None or not filling.absorbs
+    if not own and lossless and suited["alpha_maximum"] and ends_guide(coefficients, axis, side):
+        return numbers | suited
+    if filling is not None and layer.alpha_maximum is None:
+        numbers["alpha_maximum"] = suited_alpha(layer, coefficients, axis, side, filling, band)
+    return numbers
+
+
+def guide_end(lowest: float) -> dict[str, float]:
+    """The profile of a layer at the end of a guide, for a band from a lowest frequency (Hz).
+
+    Of a mode below its cut-off a layer with alpha 0 turns the phase of what the wall behind it sends back, and so gives
+    as well as takes power. With alpha the same through the layer, s has a real part in proportion to its imaginary one,
+    which weakens the wave before its phase has turned by pi.
+    """
+    return GUIDE_END | {"alpha_maximum": GUIDE_SHIFT * 2.0 * math.pi * lowest * VACUUM_PERMITTIVITY}
+
+
+def ends_guide(coefficients: Coefficients, axis: int, side: str) -> bool:
+    """Whether every wave that comes to a layer has a cut-off: one conductor about it, or phases over the sides."""
+    boundaries = coefficients.boundaries
+    if not boundaries.guided(axis):
+        return False
+    phases = boundaries.phases(coefficients.grid)
+    beside = [phases[other] for other in range(3) if other != axis]
+    if any(beside):
+        return True
+    return all(phase is None for phase in beside) and conductors_through(coefficients, axis, side) == 1
 
 
 def cells_media(boundaries: Boundaries, coefficients: Coefficients, axis: int, side: str) -> list[Medium]:

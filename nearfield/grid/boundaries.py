@@ -67,15 +67,15 @@ class CPML(Schema):
     """Stretch at the wall, at least 1; larger values help against evanescent fields."""
     alpha_maximum: Conductivity | None = None
     """Frequency shift alpha at the inner face (S/m); left out, 0.08/(eta0 index cell), which suits the slow near fields
-    of an open box, and 0 at the end of a line, guide or cell, whose four side faces are walls or periodic: only long
-    waves come there. Media that absorb, and lines that leave in media, have another (docs/method.md)."""
+    of an open box, and 0 at the end of a line or cell, whose four side faces are walls or periodic: only long waves
+    come there. Media that absorb, and lines that leave in media, have another, and at the end of a guide, whose waves
+    have a cut-off, the whole profile is another while none of its numbers is given (docs/method.md)."""
     index: Annotated[Number, Field(ge=0.1, le=1e4)] | None = None
     """Refractive index that sigma and alpha are scaled for; left out, that of the media in the layer over the
     excitations' band: the lowest for sigma, the highest for alpha."""
     alpha_order: Annotated[NonNegativeNumber, Field(le=10)] = 2.5
     """Power of the rest of the depth by which alpha falls, 0 to 10. Alpha must be small where sigma is large, or long
-    waves pass; where evanescent fields gain in the layer at the end of a guide, 0 with alpha_maximum = 3.8 f eps0, f
-    the lowest frequency of the band, and sigma_ratio = 1.2 takes their energy instead."""
+    waves pass; where evanescent fields gain in the layer, as at the end of a guide, 0 takes their energy instead."""
 
 
 class Bloch(Schema):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nearfield.discretization.absorbers import lowest_of
+from nearfield.discretization.absorbers import guide_end, lowest_of
 from nearfield.discretization.discretization import Discretization
 from nearfield.discretization.resolution import media_in_use
 from nearfield.engines.protocol import Engine
@@ -22,7 +22,6 @@ from nearfield.run.growth import grown, grown_at_end
 GROWTH = 10.0  # times the energy at the end of the sources: no passive model gives so much
 FEWEST_WAVES = 1e-4  # least part of the peak that is taken for waves, where a static field seems to be all of it
 SLOW = 500  # steps in which energy doubles at least where fields gain slowly in a CPML
-EVANESCENT_ALPHA = 3.8  # over eps0 and the band's lowest frequency: see `alpha_order`
 NEAR = 3  # cells from a CPML at which it is the likely cause
 
 
@@ -180,12 +179,12 @@ def likely_cause(setup: Discretization, index: Triple, doubling: float) -> str:
     dispersive = any(medium.dispersive for medium in media_in_use(setup.simulation).values())
     layered = any(cells for axis in range(3) for cells in setup.simulation.boundaries.cpml_cells(axis))
     if layered and not dispersive and doubling > SLOW * setup.time_step:
-        alpha = EVANESCENT_ALPHA * lowest_of(setup.band) * VACUUM_PERMITTIVITY
+        numbers = ", ".join(f"{name}={value:.3g}" for name, value in guide_end(lowest_of(setup.band)).items())
         return (
             "Likely cause: fields that do not travel, trapped modes or evanescent ones, gain slowly in a CPML that "
             "they reach, in vacuum too. What was recorded before is sound: end the run earlier by `duration` or "
-            "`decay`, move the CPML further from where they are strong, or give the ends of a guide "
-            f"CPML(alpha_order=0, alpha_maximum={alpha:.2g}, sigma_ratio=1.2), which takes their energy."
+            "`decay`, move the CPML further from where they are strong, or give the face at which a guide leaves an "
+            f"open box, or has a layer of your own numbers, CPML({numbers}), which takes their energy."
         )
     if layers := layers_about(setup, index, margin=NEAR):
         face = layers[0]
