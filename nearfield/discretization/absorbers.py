@@ -93,15 +93,10 @@ def guide_end(lowest: float) -> dict[str, float]:
 
 
 def ends_guide(coefficients: Coefficients, axis: int, side: str) -> bool:
-    """Whether every wave that comes to a layer has a cut-off: one conductor about it, or phases over the sides."""
+    """Whether every wave that comes to a layer has a cut-off: it is closed in, by one conductor and by no period."""
     boundaries = coefficients.boundaries
-    if not boundaries.guided(axis):
-        return False
-    phases = boundaries.phases(coefficients.grid)
-    beside = [phases[other] for other in range(3) if other != axis]
-    if any(beside):
-        return True
-    return all(phase is None for phase in beside) and conductors_through(coefficients, axis, side) == 1
+    closed = boundaries.guided(axis) and not any(boundaries.repeat(other) for other in range(3) if other != axis)
+    return closed and conductors_through(coefficients, axis, side) == 1
 
 
 def cells_media(boundaries: Boundaries, coefficients: Coefficients, axis: int, side: str) -> list[Medium]:
