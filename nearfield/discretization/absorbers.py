@@ -157,11 +157,25 @@ def is_vacuum(medium: Medium) -> bool:
 
 def conductors_through(coefficients: Coefficients, axis: int, side: str) -> int:
     """Number of conductors, walls among them, that run into a layer apart from each other: two make a line."""
-    from scipy.ndimage import label
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
     low, high = coefficients.boundaries.interior(coefficients.grid)[axis]
-    index = [np.arange(count + 1) for count in coefficients.grid.cells]
-    index[axis] = np.array([low if side == "low" else high - 1])
-    places = np.meshgrid(*index, indexing="ij")
-    metal = coefficients.is_metal(axis, *(place.ravel() for place in places)).reshape(places[0].shape)
-    return int(label(metal.squeeze(axis), structure=np.ones((3, 3)))[1])
+    nodes = [count + 1 for count in coefficients.grid.cells]
+    nodes[axis] = 1
+    number = np.arange(math.prod(nodes)).reshape(nodes)
+
+    def metal(component: int, plane: int) -> np.ndarray:
+        places = np.indices([count - (component == each != axis) for each, count in enumerate(nodes)])
+        places[axis] = plane
+        return coefficients.is_metal(component, *places.reshape(3, -1)).reshape(places.shape[1:])
+
+    through = metal(axis, low if side == "low" else high - 1)
+    pairs = []
+    for across in range(3):
+        if across != axis:  # points that an edge of metal joins
+            joined = metal(across, low if side == "low" else high)
+            pairs.append([np.take(number, range(m, m + joined.shape[across]), across)[joined] for m in (0, 1)])
+    first, second = np.concatenate(pairs, axis=1)
+    links = coo_array((np.ones(first.size), (first, second)), shape=(number.size, number.size))
+    return np.unique(connected_components(links, directed=False)[1][through.ravel()]).size

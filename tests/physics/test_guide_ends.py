@@ -29,15 +29,15 @@ def test_a_guides_end_gives_a_hundredth_to_evanescent_waves_of_what_a_lines_end_
         assert gain(GUIDE, cells) < 0.01 * max(1.0, (cells / 20) ** 2) < 0.1 * gain(LINE, cells)
 
 
-def chosen(structures=(), layer=None, waveform=PULSE, **sides):
+def chosen(structures=(), layer=None, high=8, **sides):
     """The layer at z_low of a small model."""
     return (
         nf.Simulation(
-            grid=nf.Grid.uniform(MM, (12, 8, 40)),
+            grid=nf.Grid.uniform(MM, (12, high, 40)),
             boundaries=nf.Boundaries(z_low=layer or nf.CPML(), z_high=nf.CPML(), **({"all": nf.PEC} | sides)),
             structures=list(structures),
-            sources=[nf.PointCurrent((6 * MM, 4 * MM, 20 * MM), "y", waveform)],
-            monitors=[nf.Probe("e", (6 * MM, 4 * MM, 22 * MM), "Ey")],
+            sources=[nf.PointCurrent((6 * MM, 0.5 * MM, 20 * MM), "y", PULSE)],
+            monitors=[nf.Probe("e", (6 * MM, 0.5 * MM, 22 * MM), "Ey")],
             steps=10,
         )
         ._setup()
@@ -59,7 +59,7 @@ def test_waves_without_a_cut_off_keep_the_lines_end():
     inner = nf.Structure(nf.Box((5 * MM, 3 * MM, 0), (7 * MM, 5 * MM, 40 * MM)), nf.PEC)
     assert chosen([inner]) == nf.CPML()  # two conductors; alpha is taken for 0 at guided faces
     assert chosen(x="periodic", y="periodic") == nf.CPML()
-    assert chosen(x=nf.PMC) == nf.CPML()  # two walls
+    assert chosen(x=nf.PMC) == chosen(x=nf.PMC, high=1) == nf.CPML()  # two walls, however close
     assert chosen(x=nf.Bloch(phase=1.0), y="periodic") == nf.CPML()  # an angle's orders are wanted to the last digits
 
 
