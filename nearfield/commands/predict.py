@@ -43,14 +43,19 @@ class Request:
     parameters: Mapping[str, Any] = field(default_factory=dict)  # other values for the model's
     speeds: str | None = None  # of the nodes
 
-    @property
-    def ranks_a_host(self) -> int | None:
-        """Ranks on each node; None: as many as the scheme has units. Error: not as many on each."""
+    def ranks_a_host(self, hardware: Hardware) -> int | None:
+        """Ranks on each node; None: as many as the scheme has units. Error: not as many on each, more than cores."""
         if self.ranks is None:
             return None
         if self.ranks % self.nodes:
             raise ModelError(f"--ranks {self.ranks} on --nodes {self.nodes}: every node has as many; give a multiple")
-        return self.ranks // self.nodes
+        cores, each = len(hardware.cores), self.ranks // self.nodes
+        if each > cores:
+            raise ModelError(
+                f"--ranks {self.ranks} on {counted(self.nodes, 'node')} of {counted(cores, 'core')}: ranks that share "
+                f"a core wait for each other; give --ranks {cores * self.nodes} or fewer, or more nodes"
+            )
+        return each
 
 
 def predict_run(request: Request, plot: Path | None, as_json: bool) -> int:
@@ -62,11 +67,12 @@ def predict_run(request: Request, plot: Path | None, as_json: bool) -> int:
     hardware, profile = load(request.topology), load_profile(request.profile)
     if request.speeds and plot is not None:
         raise ModelError("--plot shows other numbers of nodes, of which --speeds says nothing; leave one out")
+    ranks_a_host = request.ranks_a_host(hardware)
     given = parsed_speeds(request.speeds, request.nodes, "nodes")
     cluster = Cluster(hardware, request.nodes, profile, tuple((given and relative(given)) or ()))
     job = job_of(request, hardware)
     schemes = wanted(hardware, request.bind)
-    found = predict_all(job, cluster, schemes, request.memory, request.ranks_a_host)
+    found = predict_all(job, cluster, schemes, request.memory, ranks_a_host)
     answer = {
         "model": str(request.model or BOX),
         "cells": job.cells,
@@ -171,7 +177,8 @@ def draw(folder: Path, predictions: Sequence[Prediction], job: Job, cluster: Clu
     rates: dict[str, tuple[list[int], list[float]]] = {scheme: ([], []) for scheme in schemes}
     for count in nodes:
         some = Cluster(cluster.hardware, count, cluster.profile)
-        for each in best(predict_all(job, some, schemes, request.memory, request.ranks_a_host)):
+        ranks = request.ranks_a_host(cluster.hardware)
+        for each in best(predict_all(job, some, schemes, request.memory, ranks)):
             rates[each.scheme][0].append(count)
             rates[each.scheme][1].append(each.mcells_per_second)
     facts = f"{cluster.hardware.name}, predicted; profile: {cluster.profile.name}"

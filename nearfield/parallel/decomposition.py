@@ -153,8 +153,9 @@ def shared_speeds(grouping: Grouping, speeds: Speeds) -> np.ndarray:
     given = np.asarray(speeds, float)
     if len(given) != math.prod(grouping.ranks):
         return np.reshape(given, grouping.counts)
-    owners = [grouping.rank_of(index) for index in indices(grouping.counts)]
-    return even * np.reshape(given[owners], grouping.counts)
+    x, y, z = (np.repeat(range(ranks), np.diff(grouping.groups(axis))) for axis, ranks in enumerate(grouping.ranks))
+    shared: np.ndarray = even * given.reshape(grouping.ranks)[np.ix_(x, y, z)]
+    return shared
 
 
 def even_speeds(grouping: Grouping) -> np.ndarray:

@@ -157,8 +157,10 @@ def place(cluster: Cluster, scheme: str, memory: str = "first-touch", units: Seq
     local = [sum(each[hardware.cores[core].numa] / users[core] for core in unit.cores) for unit in units]
     shares = [remote_share(unit, scheme, memory, len(hardware.numa)) for unit in units]
     links = hardware.boards.slower(map(hardware.boards.board_of, busy)) if hardware.boards else 1.0
+    apart = {unit.numa: unit for unit, share in zip(units, shares) if share}
+    remote = {numa: remote_time(unit, scheme, memory, cluster) for numa, unit in apart.items()}
     speeds = tuple(
-        speed / links / (1 + share * (remote_time(unit, scheme, memory, cluster) - 1))
+        speed / links / (1 + share * (remote.get(unit.numa, 1.0) - 1))
         for unit, speed, share in zip(units, local, shares)
     )
     nodes = tuple(hardware.cores[unit.cores[0]].numa for unit in units)
@@ -234,10 +236,11 @@ class Boxes:
     def pipeline(self) -> np.ndarray:
         """`Tiles.pipeline` of every box, all domains of a rank taken for one."""
         first, second, _ = self.job.weights.storage_axes
-        lengths = [high - low for low, high in zip(self.lower, self.upper)]
+        planes, rows = (np.unique(self.upper[a] - self.lower[a], return_inverse=True) for a in (first, second))
         tiles, threads = self.job.tiles, self.placed.threads
-        table = [[tiles.pipeline(int(n), int(m), threads) for m in lengths[second]] for n in lengths[first]]
-        found = np.array(table) if first < second else np.array(table).T
+        table = np.array([[tiles.pipeline(int(n), int(m), threads) for m in rows[0]] for n in planes[0]])
+        found = table[np.ix_(planes[1], rows[1])]
+        found = found if first < second else found.T
         return np.broadcast_to(np.expand_dims(found, self.job.weights.storage_axes[2]), self.counts)
 
     def extra(self, exchange: Exchange) -> np.ndarray:

@@ -13,8 +13,11 @@ from nearfield.engines.cpu.tiling import Machine, Rows, choose_tiling, replay
 from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Unit, from_synthetic, load
 from nearfield.machine.profile import Profile
+from nearfield.parallel.decomposition import even_speeds, shared_speeds
 from nearfield.parallel.halo_depth import Tiles
 from nearfield.parallel.weights import Weights
+from nearfield.plan.boxes import Grouping, indices
+from nearfield.predict import step_time
 from nearfield.predict.paper import AGREES, Paper
 from nearfield.predict.prediction import BLOCKING, EXCHANGES, LAYER, best, even, predict, predict_all
 from nearfield.predict.step_time import Cluster, Exchange, Job, place
@@ -192,6 +195,27 @@ def test_thousands_of_cores_are_predicted():
     assert [each.ranks for each in found] == [576, 3456]
 
 
+def test_owners_of_many_domains_are_found_at_once(monkeypatch):
+    grouping = Grouping((5, 4, 3), (2, 3, 1))
+    given = np.arange(1.0, 7.0)
+    owners = [grouping.rank_of(index) for index in indices(grouping.counts)]
+    wanted = even_speeds(grouping) * given[owners].reshape(grouping.counts)
+    calls, own = [], Grouping.groups
+    monkeypatch.setattr(Grouping, "groups", lambda self, axis: calls.append(axis) or own(self, axis))
+    assert (shared_speeds(grouping, given) == wanted).all()
+    assert len(calls) == 6  # not once a domain
+
+
+def test_distances_are_looked_up_once_a_numa_node(monkeypatch):
+    machine, calls = load("numascale"), []
+    own = step_time.remote_time
+    monkeypatch.setattr(step_time, "remote_time", lambda *given: calls.append(given) or own(*given))
+    place(Cluster(machine, 1, Profile(fdtd=PROFILE.fdtd)), "core", "bind")
+    assert not calls
+    place(Cluster(machine, 1, Profile(fdtd=PROFILE.fdtd)), "core", "interleave")
+    assert len(calls) == 288
+
+
 def test_tiles_that_wait_for_each_other_cost_one_process_of_many_threads_most_of_them():
     machine = load("numascale")
     tiled = replace(
@@ -308,6 +332,7 @@ def test_the_command_says_what_it_assumed(capsys, tmp_path, monkeypatch):
         (["--cells", "8", "--boundary", "cpml"], "CPML"),
         (["--cells", "2", "--nodes", "4"], "fit"),
         (["--ranks", "3", "--nodes", "2"], "multiple"),
+        (["--ranks", "100000", "--topology", "numascale"], "--ranks 1728 or fewer"),
     ],
 )
 def test_wrong_arguments_are_refused(capsys, arguments, said):
