@@ -160,7 +160,8 @@ class Simulation(Model):
         long: a run that is predicted to take more than a day is meant; it is refused otherwise, unless the model gives
         its `steps`.
 
-        Ctrl-C ends the run; the result then has status "interrupted". Errors: `ModelError` before anything is
+        Ctrl-C and SIGTERM end the run; the result then has status "interrupted", and a script goes on: one that makes
+        several runs looks at the status after each. Errors: `ModelError` before anything is
         written; `DivergedError` and `RunFailed` (the disk refused the output), whose `result` holds what was recorded.
         """
         from nearfield.run import time_loop

@@ -253,3 +253,58 @@ def test_powers_of_weak_fields_are_those_of_strong_ones(quantity):
     weak = scalar({name: part * np.complex64(1e-20) for name, part in parts.items()}, quantity)
     assert strong.dtype == np.float32 and weak.dtype == np.float64
     assert weak / weak.max() == pytest.approx(strong / strong.max(), rel=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e300, 1e100, 1e-100])
+def test_values_whose_powers_are_no_numbers_are_refused(scale):
+    with pytest.raises(nf.ModelError, match="powers of such values or of their slopes are no numbers"):
+        nf.elements(scale * np.sin(np.arange(24) * np.pi / 6), 1.0, "x")
+
+
+FALLING = np.linspace(1, 0, 2000)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"spacing": "a"}, "spacing 'a' of x is no number"),
+        ({"spacing": 1j}, "spacing 1j of x is no number"),
+        ({"spacing": FALLING}, "coordinate 0 is 1 and the next one 0.9995"),
+        ({"spacing": np.nan}, "spacing nan of x: distances"),
+        ({"periodic": "xx"}, "names an axis twice"),
+        ({"periodic": 5}, "periodic=5: give the letters"),
+        ({"periodic": None}, "periodic=None: give the letters"),
+        ({"threads": 1.5}, "threads=1.5: give 1 or more, a whole number"),
+        ({"threads": "2"}, "threads='2': give 1 or more, a whole number"),
+        ({"threads": 10**12}, "a whole number up to 4,096"),
+        ({"method": ["hybrid"]}, "is unknown; allowed"),
+        ({"persistence": True}, "persistence True: give a difference"),
+        ({"scratch": 5}, "scratch=5: give a folder"),
+    ],
+)
+def test_arguments_of_another_kind_are_one_short_message(given, words):
+    with pytest.raises(nf.ModelError) as refused:
+        nf.elements(np.sin(np.arange(2000) * np.pi / 6), **given)
+    assert words in str(refused.value) and len(str(refused.value)) < 260
+
+
+def test_arguments_of_lines_are_one_message():
+    found = nf.elements(np.sin(np.arange(24) * np.pi / 6), 1.0, "x")
+    for wrong in (
+        lambda: found.trajectories(2, threads=1.5),
+        lambda: found.trajectories(2, 5),
+        lambda: found.trajectories(True),
+        lambda: found.arc_length("a"),
+        lambda: found.arc_length(2, threads=0),
+    ):
+        with pytest.raises(nf.ModelError, match=r"give|are a number"):
+            wrong()
+    with pytest.raises(nf.ModelError, match="no array"):
+        nf.elements([[1, 2], [3]])
+
+
+def test_an_axis_named_twice_and_a_block_of_no_points_are_refused(tmp_path, capsys):
+    np.save(tmp_path / "f.npy", np.sin(np.arange(24) * np.pi / 6))
+    for options in (["--periodic", "xx"], ["--chunk", "0"]):
+        assert main(["elements", str(tmp_path / "f.npy"), *options]) == 2
+        assert options[0].strip("-") in capsys.readouterr().err

@@ -14,7 +14,7 @@ from nearfield.commands.console import print_answer
 from nearfield.commands.element_fields import QUANTITIES, field_of_monitor, monitor_named, times_of
 from nearfield.commands.streams import write
 from nearfield.commands.tables import rows
-from nearfield.dissipation.elements import CHUNK, Request, analysed
+from nearfield.dissipation.elements import Request, analysed
 from nearfield.dissipation.grids import periods_of
 from nearfield.dissipation.labelled import closed_lines
 from nearfield.dissipation.memory import Keeper, bytes_of
@@ -49,7 +49,7 @@ class Wish:
     threads: int | None
     memory: str | None = None
     scratch: Path | None = None
-    chunk: int = CHUNK
+    chunk: int | None = None
     arc_length: str | None = None
     element: str | None = None
 

@@ -151,7 +151,7 @@ def elements(
     threads: options.Threads = None,
     memory: Annotated[str | None, Option("--memory", metavar="SIZE", help=ROOM)] = None,
     scratch: Annotated[Path | None, Option("--scratch", help=SCRATCH)] = None,
-    chunk: Annotated[int, Option("--chunk", min=1, max=1 << 30, help=CHUNK)] = 4096,
+    chunk: Annotated[int | None, Option("--chunk", min=1, max=1 << 30, help=CHUNK)] = None,
     schedule: Annotated[str, Option("--schedule", help=SCHEDULE)] = "local",
     as_json: options.Json = False,
 ) -> int:

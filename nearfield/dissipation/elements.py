@@ -10,21 +10,22 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from nearfield.dissipation.counts import MOST_CHUNK, count_of, threads_of
 from nearfield.dissipation.extrema import Extrema
-from nearfield.dissipation.grids import field_of, periods_of, widths_of
+from nearfield.dissipation.grids import field_of, periods_of, refuse_sizes, widths_of
 from nearfield.dissipation.labelled import unlabelled
 from nearfield.dissipation.memory import kind_of, refuse_memory
 from nearfield.dissipation.partition import Elements
 from nearfield.dissipation.team import Place, Team, workplace
 from nearfield.entry.errors import ModelError
+from nearfield.entry.messages import shown
 from nearfield.machine.compiled import core
-from nearfield.machine.hardware import this_machine
 
 METHODS = ("discrete", "trace", "hybrid")
 CHUNK = 4096  # points of a brick of lines, whose ends a thread keeps until it has all; benchmarks/elements.py --chunks
@@ -39,7 +40,8 @@ class Request:
     method: str = "hybrid"
     threads: int | None = None
     persistence: float | str | None = None
-    chunk: int = CHUNK
+    chunk: int | None = None
+    "Left out, CHUNK."
 
 
 def elements(
@@ -69,8 +71,8 @@ def elements(
       there, which the system pages in and out, and so does a field given as a data set of h5py; gone once nobody uses
       them
 
-    Error (ModelError): values that are not finite, the same everywhere or complex, other numbers of axes or points, a
-    field that memory has no room for, or the disk where `scratch` is.
+    Error (ModelError): values that are not finite, the same everywhere, complex, or beyond 1e-75 to 1e75 (slopes
+    too), other numbers of axes or points, a field that memory has no room for, or the disk where `scratch` is.
 
     >>> x = np.arange(32) * np.pi / 8
     >>> field = np.sin(x)[:, None, None] * np.sin(x)[:, None] * np.sin(x)
@@ -80,6 +82,8 @@ def elements(
     request = Request(spacing, periodic, method, threads, persistence)
     if scratch is None:
         return analysed(array, request)
+    if not isinstance(scratch, str | Path) or not str(scratch):
+        raise ModelError(f"scratch={shown(scratch)}: give a folder on a disk with room for the field and its labels")
     with workplace(scratch) as place:
         if not isinstance(array, np.ndarray) and array.__class__.__module__.startswith("h5py"):
             array = place.copied(array, kind_of(array.dtype))
@@ -93,11 +97,11 @@ def analysed(array: Any, request: Request, place: Place | None = None) -> Elemen
     closed = periods_of(periodic, field.ndim)
     first, widths = widths_of(spacing, field.shape, closed)
     method = request.method
-    if method not in METHODS:
-        raise ModelError(f"method '{method}' is unknown; allowed: {', '.join(METHODS)}")
-    for name, count in (("threads", request.threads), ("chunk", request.chunk)):
-        if count is not None and count < 1:
-            raise ModelError(f"{name}={count}: give 1 or more")
+    refuse_sizes(field, widths)
+    if not isinstance(method, str) or method not in METHODS:
+        raise ModelError(f"method {shown(method)} is unknown; allowed: {', '.join(METHODS)}")
+    chunk = CHUNK if request.chunk is None else count_of("chunk", request.chunk, MOST_CHUNK)
+    request = replace(request, threads=threads_of(request.threads), chunk=chunk)
     least = persistence_of(request.persistence, field)
     if place is None:
         refuse_memory(field.shape, field.dtype, method)
@@ -139,7 +143,7 @@ def in_core(field: np.ndarray, axes: Any, request: Request, least: float, place:
             [False] * missing + list(closed),
             request.method,
             least,
-            request.threads or len(this_machine().cores),
+            request.threads,
             request.chunk,
             None if place is None else Team(place, solid.shape[0] * solid.shape[1]),
         )
@@ -162,12 +166,15 @@ def persistence_of(given: float | str | None, field: np.ndarray) -> float:
         return 0.0
     share = isinstance(given, str) and given.strip().endswith("%")
     try:
+        if isinstance(given, bool):
+            raise TypeError
         value = float(given.strip().rstrip("%") if isinstance(given, str) else given)
     except (TypeError, ValueError):
         value = math.nan
     if not 0 < value < (100 if share else math.inf):
         raise ModelError(
-            f'persistence {given}: give a difference of the field\'s values, or "5%" of that between its highest and '
-            "its lowest one; both are positive, a share is below 100%, and no persistence leaves no extremum out"
+            f'persistence {shown(given)}: give a difference of the field\'s values, or "5%" of that between its '
+            "highest and its lowest one; both are positive, a share is below 100%, and no persistence leaves no "
+            "extremum out"
         )
     return value / 100 * (float(field.max()) - float(field.min())) if share else value

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.messages import shown
 from nearfield.entry.wording import counted
 
 AXES = "xyz"
@@ -19,7 +20,10 @@ SAME = 1e-9  # relative difference of widths that is the rounding of coordinates
 
 def field_of(array: Any) -> np.ndarray:
     """The values as float32 or float64, contiguous. Error: see `elements`."""
-    field = np.asarray(array)
+    try:
+        field = np.asarray(array)
+    except ValueError:  # lists of unlike lengths
+        raise ModelError("the field is no array; give as many values in each row as in the others") from None
     if field.dtype.kind == "c":
         raise ModelError("the field is complex, only real values have maxima; give abs(array) or array.real")
     if field.dtype.kind not in "fiu":
@@ -64,7 +68,7 @@ def widths_of(
         raise ModelError(f"spacing has {len(entries)} entries: give one number, or {axes} for this field")
     first, widths = np.zeros(axes), []
     for axis, (entry, count, closed) in enumerate(zip(entries, shape, periodic)):
-        values = np.asarray(entry, float)
+        values = numbers_of(entry, axis)
         if values.ndim == 0:
             made = np.full(count if closed else count - 1, float(values))
         else:
@@ -76,7 +80,7 @@ def widths_of(
                 )
             made, first[axis] = np.diff(values), values[0]
         if not (np.isfinite(made).all() and (made > 0).all()):
-            raise ModelError(f"spacing {given}: distances between points are positive numbers, coordinates rise")
+            raise ModelError(wrong_distance(values, made, axis))
         if made.min() < NARROWEST or made.max() > 1 / NARROWEST:
             raise ModelError(
                 f"spacing {made.min():.3g} to {made.max():.3g} along {AXES[axis]}: volumes and squares of such lengths "
@@ -86,6 +90,42 @@ def widths_of(
             made = np.full(len(made), made.mean())
         widths.append(made)
     return first, tuple(widths)
+
+
+def numbers_of(entry: Any, axis: int) -> np.ndarray:
+    """A spacing or coordinates of an axis as real numbers. Error: they are none."""
+    try:
+        values = np.asarray(entry)
+    except ValueError:  # lists of unlike lengths
+        values = np.empty(0, object)
+    if values.dtype.kind not in "fiu":
+        raise ModelError(
+            f"spacing {shown(entry)} of {AXES[axis]} is no number; give the distance between points, or coordinates"
+        )
+    return values.astype(float)
+
+
+def wrong_distance(values: np.ndarray, made: np.ndarray, axis: int) -> str:
+    """What is wrong with a spacing, or with the first pair of coordinates that do not rise."""
+    need = "distances between points are positive numbers, coordinates rise"
+    if values.ndim == 0:
+        return f"spacing {values:g} of {AXES[axis]}: {need}"
+    at = int(np.argmin(np.isfinite(made) & (made > 0)))
+    return f"spacing of {AXES[axis]}: coordinate {at} is {values[at]:g} and the next one {values[at + 1]:g}; {need}"
+
+
+def refuse_sizes(field: np.ndarray, widths: tuple[np.ndarray, ...]) -> None:
+    """Error: values or slopes so large or so small that their powers are no numbers."""
+    low, high = float(field.min()), float(field.max())
+    narrowest, widest = (chosen(float(chosen(each)) for each in widths) for chosen in (min, max))
+    with np.errstate(over="ignore"):
+        largest, least = max(-low, high) * max(1.0, 1 / narrowest), (high - low) * min(1.0, 1 / widest)
+    if largest > 1 / NARROWEST or least < NARROWEST:
+        raise ModelError(
+            f"the field lies between {low:.6g} and {high:.6g} on spacings of {narrowest:.3g} to {widest:.3g}: powers "
+            f"of such values or of their slopes are no numbers; give values and lengths in units in which values, "
+            f"differences and slopes lie between {NARROWEST:g} and {1 / NARROWEST:g}"
+        )
 
 
 def middles(widths: np.ndarray, periodic: bool) -> np.ndarray:
@@ -98,11 +138,22 @@ def middles(widths: np.ndarray, periodic: bool) -> np.ndarray:
 def periods_of(given: str | Iterable[bool] | bool, axes: int) -> tuple[bool, ...]:
     """Whether each axis closes on itself. Error: letters of axes that the field has not, another number of values."""
     if isinstance(given, str):
-        wrong = sorted(set(given) - set(AXES[:axes]))
-        if wrong:
-            raise ModelError(f"periodic '{given}': this field has the axes {', '.join(AXES[:axes])}")
+        refuse_letters(given, AXES[:axes])
         return tuple(axis in given for axis in AXES[:axes])
-    values = (given,) * axes if isinstance(given, bool | np.bool_) else tuple(given)
+    alike = isinstance(given, bool | np.bool_)
+    values = (given,) * axes if alike else tuple(given) if np.iterable(given) else (given,)
+    if not all(isinstance(value, bool | np.bool_ | int | np.integer) and value in (0, 1) for value in values):
+        raise ModelError(
+            f"periodic={shown(given)}: give the letters of axes such as 'xz', one truth value for all, or one each"
+        )
     if len(values) != axes:
         raise ModelError(f"periodic has {len(values)} values; give one for each of the {axes} axes")
     return tuple(map(bool, values))
+
+
+def refuse_letters(given: str, names: Iterable[str]) -> None:
+    """Error: letters of axes that a field has not, or one twice."""
+    if set(given) - set(names):
+        raise ModelError(f"periodic {shown(given)}: this field has the axes {', '.join(names)}")
+    if len(set(given)) < len(given):
+        raise ModelError(f"periodic {shown(given)} names an axis twice; give each axis that closes once")

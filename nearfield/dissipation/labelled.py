@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.dissipation.grids import AXES, SAME, periods_of
+from nearfield.dissipation.grids import AXES, SAME, periods_of, refuse_letters
 from nearfield.entry.errors import ModelError
 
 
@@ -27,8 +27,7 @@ def unlabelled(array: Any, spacing: Any, periodic: str | Iterable[bool] | bool) 
         names = tuple(sorted(names))
         array = array.transpose(*names)
         if isinstance(periodic, str):
-            if wrong := sorted(set(periodic) - set(names)):
-                raise ModelError(f"periodic '{''.join(wrong)}': this field has the axes {', '.join(names)}")
+            refuse_letters(periodic, names)
             periodic = tuple(name in periodic for name in names)
     if spacing is None:
         held = [name for name in names if name in array.coords]

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nearfield.dissipation.grids import AXES
+from nearfield.dissipation.counts import count_of, threads_of
+from nearfield.dissipation.grids import AXES, MOST_POINTS
 from nearfield.entry.errors import ModelError
+from nearfield.entry.messages import shown
 from nearfield.machine.compiled import core
 from nearfield.machine.group_memory import free_memory
-from nearfield.machine.hardware import this_machine
 
 if TYPE_CHECKING:
     import xarray
@@ -55,9 +56,11 @@ def trajectories(
     """See `Elements.trajectories`; without what needs the elements. `extrema`: maxima and minima."""
     import xarray
 
+    if not isinstance(along, Mapping):
+        raise ModelError(f"along={shown(along)}: give fields by name, as {{'T': array}}")
     others = {name: other_field(name, values, grid.field.shape) for name, values in along.items()}
     values, *box = grid.with_three_axes()
-    lines = core().trajectories(values, *box, points.tolist(), threads or len(this_machine().cores))
+    lines = core().trajectories(values, *box, points.tolist(), threads_of(threads))
     sizes, starts, highest, lowest, unresolved = lines["lines"].T
     place = lines["place"]
     steps = np.linalg.norm(np.diff(place, axis=0, prepend=place[:1]), axis=1)
@@ -87,13 +90,11 @@ def arc_lengths(
     grid: OnGrid, labels: np.ndarray, count: int, each: int | None, threads: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """See `Elements.arc_length`: the mean of each of `count` elements, and the number of its lines."""
-    if each is not None and each < 1:
-        raise ModelError(f"arc lengths of {each} lines an element: give 1 or more, or none for those of all points")
+    if each is not None:
+        each = count_of("lines an element, each", each, MOST_POINTS)
     chosen = np.empty(0, np.int64) if each is None else spread_points(labels, count, each)
     values, *box = grid.with_three_axes()
-    found = core().arcs(
-        values, *box, solid(np.ascontiguousarray(labels)), chosen.tolist(), count, threads or len(this_machine().cores)
-    )
+    found = core().arcs(values, *box, solid(np.ascontiguousarray(labels)), chosen.tolist(), count, threads_of(threads))
     total, lines = found.T
     return np.divide(total, lines, out=np.full(count, np.nan), where=lines > 0), lines.astype(np.int64)
 
@@ -110,7 +111,7 @@ def spread_points(labels: np.ndarray, count: int, each: int) -> np.ndarray:
 
 def chosen_points(points: int | Sequence[int] | np.ndarray, size: int) -> np.ndarray:
     """Flat indices of points, or so many of them by random numbers, always the same. Error: there are not as many."""
-    if isinstance(points, int | np.integer):
+    if isinstance(points, int | np.integer) and not isinstance(points, bool):
         if not 1 <= points <= size:
             raise ModelError(f"trajectories through {points} points: the field has {size:,}; give 1 to as many")
         return np.sort(np.random.default_rng(0).choice(size, int(points), replace=False))

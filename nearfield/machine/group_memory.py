@@ -10,7 +10,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from nearfield.machine.system_files import CONTROL_GROUP, SYSTEM, memory_free, number_in, text
+from nearfield.machine.pages import MAPS, process_policy
+from nearfield.machine.system_files import (
+    CONTROL_GROUP,
+    NODES,
+    STATUS,
+    SYSTEM,
+    allowed_in,
+    memory_free,
+    node_memory,
+    nodes_in,
+    number_in,
+    numbers_in,
+    text,
+)
 
 UNLIMITED = 1 << 60  # bytes: version 1 has no word for no limit, but a number near 2^63
 
@@ -31,10 +44,20 @@ def group_memory(system: Path = SYSTEM, membership: Path = CONTROL_GROUP) -> Gro
 
 
 def free_memory() -> int | None:
-    """Bytes of memory that are free for use now, in the machine and in the control group; None where none says."""
+    """Bytes of memory that are free for use now, in the machine, the control group and the NUMA nodes that this process
+    is held to; None where none says."""
     group = group_memory()
-    known = [free for free in (memory_free(), group.free if group else None) if free is not None]
+    known = [free for free in (memory_free(), group.free if group else None, nodes_free()) if free is not None]
     return min(known, default=None)
+
+
+def nodes_free(system: Path = SYSTEM, status: Path = STATUS, maps: Path = MAPS) -> int | None:
+    """Bytes free on the NUMA nodes that this process is held to (cpusets, `numactl --membind`); None: to none."""
+    every = frozenset(nodes_in(system / NODES))
+    policy, _, listed = process_policy(maps).partition(":")
+    bound = numbers_in(listed) if policy.startswith("bind") else every
+    held = every & bound & (allowed_in(status, "Mems") or every)
+    return sum(node_memory(node, system) for node in held) or None if held < every else None
 
 
 def _groups(mounted: Path, membership: str) -> Iterator[Path]:

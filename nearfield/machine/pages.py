@@ -67,7 +67,11 @@ def node_of(processor: int, system: Path = SYSTEM) -> int:
 
 def process_policy(maps: Path = MAPS) -> str:
     """The memory policy that this process was started with (numactl), such as `interleave:0-1`; `default` if none."""
-    fields = text(maps).partition("\n")[0].split()
+    try:
+        with maps.open(encoding="utf-8", errors="replace") as file:
+            fields = file.readline().split()
+    except OSError:
+        fields = []
     return fields[1] if len(fields) > 1 else "default"
 
 

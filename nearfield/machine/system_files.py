@@ -76,6 +76,12 @@ def memory_free() -> int | None:
     return memory_in(MEMORY).get("MemAvailable")
 
 
+def node_memory(node: int, system: Path = SYSTEM) -> int:
+    """Bytes of a NUMA node that are free, or would be if its cached files went; 0 where the system does not say."""
+    memory = memory_in(system / NODES / f"node{node}" / "meminfo")
+    return sum(memory.get(name, 0) for name in ("MemFree", "Active(file)", "Inactive(file)", "SReclaimable"))
+
+
 def nodes_in(folder: Path) -> list[int]:
     """Numbers of the entries `node0`, `node1`, ... of a folder, in order."""
     return sorted(int(entry.name[4:]) for entry in folder.glob("node*") if entry.name[4:].isdigit())

@@ -7,7 +7,7 @@ from numbers import Integral
 from nearfield.entry.errors import ModelError
 from nearfield.machine.group_memory import free_memory
 from nearfield.machine.pages import policy_refused
-from nearfield.machine.system_files import NODES, SYSTEM, memory_in, numbers_in, text
+from nearfield.machine.system_files import NODES, SYSTEM, node_memory, numbers_in, text
 
 
 def nodes_with_memory() -> list[int]:
@@ -48,9 +48,3 @@ def require_room(wanted: int, nodes: list[int]) -> None:
             f"a ring of {wanted / 1e6:.0f} MB needs more memory than {where} has left, "
             f"{free / 1e6:.0f} MB. Use fewer or smaller blocks"
         )
-
-
-def node_memory(node: int) -> int:
-    """Bytes of a NUMA node that are free, or would be if its cached files went; 0 where the system does not say."""
-    memory = memory_in(SYSTEM / NODES / f"node{node}" / "meminfo")
-    return sum(memory.get(name, 0) for name in ("MemFree", "Active(file)", "Inactive(file)", "SReclaimable"))

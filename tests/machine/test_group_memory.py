@@ -12,7 +12,7 @@ import pytest
 import nearfield as nf
 from nearfield.cli import main
 from nearfield.machine import system_files
-from nearfield.machine.group_memory import group_memory
+from nearfield.machine.group_memory import group_memory, nodes_free
 from nearfield.run import memory as run_memory
 
 MIB = 2**20
@@ -58,6 +58,19 @@ def test_a_group_that_is_not_below_the_mount_leaves_the_mount_itself(tmp_path):
 
 def test_without_groups_nothing_is_known(tmp_path):
     assert group_memory(tmp_path, tmp_path / "none") is None
+
+
+@pytest.mark.parametrize(
+    ("allowed", "policy", "free"),
+    [("0-1", "default", None), ("0-1", "interleave:1", None), ("1", "default", 20), ("0-1", "bind:0", 10)],
+)
+def test_a_process_that_is_held_to_nodes_has_their_memory_alone(tmp_path, allowed, policy, free):
+    for node, size in ((0, 10), (1, 20)):
+        folder = tmp_path / "devices" / "system" / "node" / f"node{node}"
+        written(folder, meminfo=f"Node {node} MemFree: {size * 1024} kB\nNode {node} MemTotal: 99999999 kB")
+    written(tmp_path, status=f"Mems_allowed_list:\t{allowed}", maps=f"559ab3361000 {policy} file=/usr/bin/head")
+    found = nodes_free(tmp_path, tmp_path / "status", tmp_path / "maps")
+    assert found == (None if free is None else free * MIB)
 
 
 def box(cells: int) -> nf.Simulation:
