@@ -304,6 +304,20 @@ def test_a_run_that_needs_more_memory_than_is_free_says_so_before_it_begins(monk
     assert not any("are free here" in warning for warning in line(steps=20).run(threads=1).facts["warnings"])
 
 
+def test_flat_models_that_do_not_fit_while_they_are_set_up_say_so(monkeypatch):
+    """Planes as large as the model are in hand while its coefficients are made: more than its fields ever take."""
+    ball = nf.Structure(nf.Sphere((150.3e-3, 150.3e-3, 2.1e-3), 1.7e-3), "pec", name="ball")
+    grid = nf.Grid.uniform(1e-3, (300, 300, 4))
+    setup = Discretization(nf.Simulation(grid, structures=[ball], boundaries=nf.Boundaries(all="pec"), steps=5))
+    needed = memory.memory_of(setup, 0)
+    assert needed.setup > needed.total > 0
+    monkeypatch.setattr(memory, "group_memory", lambda: None)
+    monkeypatch.setattr(memory, "free_memory", lambda: needed.total + needed.setup)
+    assert memory.short_of_memory(setup)
+    monkeypatch.setattr(memory, "free_memory", lambda: 10**12)
+    assert not memory.short_of_memory(setup)
+
+
 def test_what_takes_power_in_two_ways_is_named_once():
     found = attenuated(0.6, {"inside": ["structure 'board'"], "open": ["structure 'board'", "the CPML"], "past": {}})
     assert "lost to structure 'board', the CPML, or" in found.text

@@ -152,12 +152,13 @@ class Coefficients:
         """Threads that make planes at once."""
         return threads_for_planes(window, planes, self._sharers)
 
-    def making_bytes(self, axis: int) -> int:
-        """Bytes that planes across an axis take beside all else while `planes` makes them."""
+    def making_bytes(self, axis: int, most: bool = False) -> int:
+        """Bytes that planes across an axis take beside all else while `planes` makes them; `most`: whatever the metal
+        is, which is not looked at."""
         if not self._filled:
             return 0
         window = pair((0, self.active[other]) for other in next_axes(axis))
-        each = MEDIA_BYTES + METAL_BYTES * bool(self.ingredients.metal.openings)
+        each = MEDIA_BYTES + METAL_BYTES * (most or bool(self.ingredients.metal.openings))
         return self.threads_for(window, self.active[axis]) * math.prod(shape_of(window)) * each
 
     def _equal_planes(self, axis: int, first: int, last: int) -> list[tuple[int, int]]:

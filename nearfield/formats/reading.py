@@ -30,6 +30,7 @@ from nearfield.formats.pieced import box_at
 from nearfield.formats.untrusted import (
     in_words,
     parts_of,
+    place_of_part,
     refuse_beyond_memory,
     refuse_longer,
     refuse_other_sources,
@@ -233,7 +234,7 @@ def _verified_samples(
             mine = [each[(0 <= each) & (each < n)] for each, n in zip(inside, extent)]
             own = description.part(part["boxes"])
             _from_hdf5(
-                path.parent / part["file"],
+                place_of_part(path, part),
                 lambda one: verify_samples(one, own, name, [wanted[0], *mine]),  # noqa: B023
             )
     return file[name][(key[0], *key[1:][:: description.order])]
@@ -256,7 +257,7 @@ def _head(path: Path, file: Any) -> tuple[FieldDescription, str, np.ndarray, dic
     description, parts, status = _description_in(file), _parts_in(file), str(file.attrs["status"])
     refuse_other_sources(file, description, parts)
     if parts is not None:
-        return description, status, *_moments_of([stored_fields(path.parent / part["file"]) for part in parts])
+        return description, status, *_moments_of([stored_fields(place_of_part(path, part)) for part in parts])
     refuse_longer(file, ("step", *description.time_dims))
     steps, times = file["step"][:], {dim: file[dim][: len(file["step"])] for dim in description.time_dims}
     verify_moments(file, steps, list(times.values()))
@@ -342,7 +343,7 @@ def _read_ascii(path: Path) -> StoredFields:
 
 def _read_parts(path: Path) -> StoredFields:
     description, parts, status = read_index(path)
-    stored = [stored_fields(path.parent / part["file"]) for part in parts]
+    stored = [stored_fields(place_of_part(path, part)) for part in parts]
     steps, times = _moments_of(stored)
 
     def read(name: str, key: Key) -> np.ndarray:

@@ -47,6 +47,16 @@ def parts_of(parts: Any, description: FieldDescription) -> list[dict[str, Any]]:
     return parts
 
 
+def place_of_part(path: Path, part: dict[str, Any]) -> Path:
+    """Where a part of a joined file lies. Error: a link stands there, which may lead anywhere."""
+    place = path.parent / part["file"]
+    if place.is_symlink():
+        raise ModelError(
+            f"{path} joins {part['file']}, which is a link, and no part that Nearfield wrote is one; put the file there"
+        )
+    return place
+
+
 def refuse_other_sources(file: Any, description: FieldDescription, parts: list[dict[str, Any]] | None) -> None:
     """Error, `ValueError`: an array is not in the file, nor in the parts that it joins, or has another shape."""
     for name in ("step", *description.time_dims, *description.components):

@@ -98,9 +98,16 @@ def short_of_memory(setup: Discretization, engine: str | None = None) -> list[st
     sharers = hosts.count(hosts[setup.ranks.rank])
     numbers = math.prod(plan.cells) * (1 + plan.complex_fields) * MOST_NUMBERS
     most = numbers * BYTES_OF[precision] + sum(recorder_bytes(setup))
+    most += setup.coefficients.making_bytes(plan.storage_axes[0], most=True)
     short = free is not None and most * sharers >= free * setup.ranks.size
     if not setup.ranks.any(short):
         return []
     needed = memory_of(setup, surfaces(setup)[0], engine)
     on_host = [each * sharers // setup.ranks.size for each in (needed.total, needed.setup)]
     return agreed(setup.ranks, lambda: list(too_much_memory(*on_host)))
+
+
+def refuse_short_of_memory(setup: Discretization, engine: str | None = None) -> None:
+    """Error: the run and its set-up take more memory than this machine, or its control group, has free."""
+    for why in short_of_memory(setup, engine):
+        raise ModelError(why)

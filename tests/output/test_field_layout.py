@@ -92,6 +92,23 @@ def test_a_part_that_is_gone_is_named(format, tmp_path):
 
 
 @pytest.mark.parametrize("format", ["hdf5", "binary"])
+def test_a_link_in_place_of_a_part_is_not_followed(format, tmp_path):
+    path, (description, domains) = tmp_path / "fields.dat", cut_in_three(format)
+    with DomainFiles(path, description, domains) as file:
+        for block in blocks(description, values_of(description)):
+            file.write(block)
+    opened = open_fields(path)  # the link comes after the file was looked at
+    elsewhere = tmp_path / "elsewhere"
+    part_path(path, 1).rename(elsewhere)
+    part_path(path, 1).symlink_to(elsewhere)
+    with pytest.raises(ModelError, match=r"joins fields\.d1\.dat, which is a link"):
+        open_fields(path)
+    if format == "hdf5":
+        with pytest.raises(ModelError, match="which is a link"):
+            opened["Ez"].values.sum()
+
+
+@pytest.mark.parametrize("format", ["hdf5", "binary"])
 def test_a_second_run_on_the_same_name_is_refused(format, tmp_path):
     path, (description, domains) = tmp_path / "fields.dat", cut_in_three(format)
     with DomainFiles(path, description, domains), pytest.raises(ModelError, match="being written by another run"):
