@@ -10,6 +10,7 @@ from nearfield.cli import main
 from nearfield.machine import memory_rate
 from nearfield.measure.bench import Timed, box
 from nearfield.measure.bench_features import CASES
+from nearfield.run import memory
 from nearfield.run.roofline import recorded_bytes
 
 CELLS = 32
@@ -77,3 +78,12 @@ def test_the_triad_moves_something_or_says_that_memory_is_short(short_triad, mon
     assert memory_rate.triad(2) > 0
     monkeypatch.setattr(memory_rate, "run", lambda pool, parts: (_ for _ in ()).throw(MemoryError))
     assert memory_rate.triad(2) is None
+
+
+@pytest.mark.parametrize(
+    "command", [["bench", "box", "--steps", "2"], ["bench", "features", "--rounds", "1", "--steps", "2"], ["tune"]]
+)
+def test_a_box_that_memory_has_no_room_for_is_refused(command, short_triad, monkeypatch, capsys):
+    monkeypatch.setattr(memory, "free_memory", lambda: 2**20)
+    assert main([*command, "--cells", str(CELLS), "--threads", "1"]) == 2
+    assert "of memory, 1 MiB are free here; use fewer cells" in capsys.readouterr().err

@@ -15,18 +15,15 @@ from nearfield.engines import ENGINES
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling, predicted_gain
 from nearfield.engines.cpu.tuning import TILES, Choice, Trial, choose, forget, try_out
 from nearfield.entry.errors import ModelError
-from nearfield.entry.wording import memory
-from nearfield.machine.group_memory import free_memory
 from nearfield.machine.machine_rate import known_triad, remember_triad
 from nearfield.machine.memory_rate import triad
 from nearfield.machine.topology import available_threads
 from nearfield.measure.bench import box
 from nearfield.model_file import load
-from nearfield.plan.sizes import domain_bytes
+from nearfield.run.memory import refuse_short_of_memory
 
 if TYPE_CHECKING:
     from nearfield.engines.cpu.tuning import TiledEngine
-    from nearfield.simulation import Simulation
 
 
 def forget_tiles(as_json: bool) -> int:
@@ -54,7 +51,7 @@ def tune_tiles(
         raise ModelError(f'engine = "{simulation.engine}" of this model has no tiles; leave the line out to tune')
     with console(as_json) as out:
         setup = simulation._setup()
-        refuse_much_memory(simulation)
+        refuse_short_of_memory(setup)
         count = threads or available_threads()
         if known_triad(count) is None:  # the choice goes by it, and the roofline of later runs
             remember_triad(triad(count), count)
@@ -64,14 +61,6 @@ def tune_tiles(
         found = findings(choice, trial, math.prod(setup.grid.cells))
         out.answer(found, readable(found, choice))
     return 0
-
-
-def refuse_much_memory(simulation: Simulation) -> None:
-    """The engine's fields must fit what is free."""
-    plan, free = simulation._setup().plan, free_memory()
-    needed = domain_bytes(plan.active, plan.cpml, plan.precision)
-    if free is not None and needed > free:
-        raise ModelError(f"tuning needs {memory(needed)} of memory, {memory(free)} are free here; give fewer cells")
 
 
 def findings(choice: Choice, trial: Trial, cells: int) -> dict:

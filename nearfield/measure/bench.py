@@ -21,6 +21,7 @@ from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.machine.topology import available_threads
 from nearfield.machine.transport import started, world
 from nearfield.parallel.start import Parallel, start, wishes_of_cpu
+from nearfield.run.memory import refuse_short_of_memory
 from nearfield.run.roofline import moved_bytes
 
 CELL = 1e-3  # m
@@ -54,6 +55,7 @@ class Timed:
         self.setup = Discretization(simulation, world())
         self.cells = math.prod(self.setup.grid.cells)
         engine = chosen_engine(simulation.engine, self.setup.plan, wishes_of_cpu(tiling, parallel)).name
+        refuse_short_of_memory(self.setup, engine)
         several = engine not in UNDIVIDED
         alone = started() == 1 and several and not (parallel and parallel.bind)
         threads = threads or (available_threads() if alone else None)
