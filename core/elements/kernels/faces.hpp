@@ -38,13 +38,12 @@ NEARFIELD_INLINE void inner_two(const Bernstein<T>& of, const T* const (&rows)[4
         second[k] = (of.second[0] * a[k] + of.second[1] * b[k]) + (of.second[2] * c[k] + of.second[3] * d[k]);
     }
 }
-// Of values `from` in rows of four points.
-template <class T>
-NEARFIELD_INLINE void slopes_between(const Bernstein<T>& of, const T* const (&rows)[4], long first, long count, T* to) {
-    const T *const a = rows[0] + first, *const b = rows[1] + first, *const c = rows[2] + first,
-                   *const d = rows[3] + first;
+// Slopes at the second of four points in as many rows; `of(point, k)` are weights.
+template <class T, class Of>
+NEARFIELD_INLINE void slopes_between(const Of& of, const T* const (&rows)[4], long count, T* to) {
+    const T *const a = rows[0], *const b = rows[1], *const c = rows[2], *const d = rows[3];
     for (long k = 0; k < count; ++k)
-        to[k] = (of.slope[0] * (a[k] - b[k]) + of.slope[2] * (c[k] - b[k])) + of.slope[3] * (d[k] - b[k]);
+        to[k] = (of(0, k) * (a[k] - b[k]) + of(2, k) * (c[k] - b[k])) + of(3, k) * (d[k] - b[k]);
 }
 
 // Faces across x or y, on which the gradient's part lies in four rows beside one another, or in one; each begins one point
@@ -87,8 +86,9 @@ void faces(const Surroundings<T>& around, int axes, long count, std::uint8_t* ma
         const Bernstein<T>* const beside = around.beside[1 - a];
         for (int r = beside ? 0 : 1; r < (beside ? 4 : 2); ++r) {
             const T* of[4];
-            for (int m = 0; m < 4; ++m) of[m] = a ? around.rows[r][m] : around.rows[m][r];
-            slopes_between(*around.beside[a], of, -before, points, rows[0][r]);
+            for (int m = 0; m < 4; ++m) of[m] = (a ? around.rows[r][m] : around.rows[m][r]) - before;
+            const T* const weight = around.beside[a]->slope;
+            slopes_between([weight](int m, long) { return weight[m]; }, of, points, rows[0][r]);
         }
         along_row(around, beside, {rows[0][0], rows[0][1], rows[0][2], rows[0][3]}, count, bounds);
         bounds.mark(a, count, made);
@@ -102,9 +102,8 @@ void faces(const Surroundings<T>& around, int axes, long count, std::uint8_t* ma
         T slopes[4][block];
         for (int p = x ? 0 : 1; p < (x ? 4 : 2); ++p) {
             const T* const f = around.rows[p][r];
-            for (long k = 0; k < count; ++k)
-                slopes[p][k] = (w[k] * (f[k - 1] - f[k]) + w[2 * far + k] * (f[k + 1] - f[k])) +
-                               w[3 * far + k] * (f[k + 2] - f[k]);
+            slopes_between([w, far](int m, long k) { return w[m * far + k]; }, {f - 1, f, f + 1, f + 2}, count,
+                           slopes[p]);
         }
         for (int p = 1; p < (x ? 3 : 2); ++p)
             for (long k = 0; k < count; ++k) rows[p][r][k] = slopes[p][k];
