@@ -109,6 +109,25 @@ def test_predicted_checkpoints_are_as_large_as_those_that_are_written(boundary, 
     assert sizes and simulation.check().checkpoint_bytes == pytest.approx(max(sizes.values()), rel=0.01)
 
 
+def test_what_bodies_far_apart_remember_and_large_patterns_are_predicted(tmp_path):
+    """A checkpoint holds the smallest box about all bodies of a medium, a result every direction of a pattern."""
+    edge, glass = 1e-3, nf.Medium(2.0, poles=[nf.Lorentz(strength=2.0, resonance_frequency=10e9, damping=1e9)])
+    spans = [((8.2, 9, 8), (12, 12.7, 11)), ((30, 31, 29.4), (34, 34, 33))]
+    simulation = nf.Simulation(
+        nf.Grid.uniform(edge, (44, 40, 42)),
+        boundaries=nf.Boundaries(nf.CPML(6)),
+        structures=[nf.Structure(nf.Box(*(tuple(edge * x for x in end) for end in span)), glass) for span in spans],
+        sources=[nf.PointCurrent((20e-3, 20e-3, 20.5e-3), "z", nf.Gaussian(15e9))],
+        monitors=[nf.FarField("far", ["9 GHz", "11 GHz"], theta=np.linspace(0, 3, 90), phi=np.linspace(0, 6, 120))],
+        steps=20,
+    )
+    simulation.run(threads=1, output=tmp_path / "result.h5", checkpoint="every 10 steps")
+    (newest, *_) = checkpoints(tmp_path)
+    check, size = simulation.check(), sum(file.stat().st_size for file in newest.iterdir())
+    assert check.checkpoint_bytes == pytest.approx(size, rel=0.03)
+    assert check.output_bytes == pytest.approx((tmp_path / "result.h5").stat().st_size, rel=0.05)
+
+
 def test_a_hundred_million_cells_need_no_field_arrays():
     simulation = model(grid=nf.Grid.uniform(MILLIMETRE, (470, 470, 470)))
     check = simulation.check()

@@ -36,7 +36,7 @@ from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.triples import Triple, triple
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.images import images
-from nearfield.grid.yee import YeeGrid
+from nearfield.grid.yee import YeeGrid, is_half
 from nearfield.machine.schedule import in_order
 from nearfield.media.materials import Medium
 from nearfield.metal.grid_metal import GridMetal
@@ -120,6 +120,29 @@ class Coefficients:
         surfaces = self._dispersion.surfaces
         remembering = (kind for kind in self._dispersion.kinds if kind.medium >= 0 and kind.column in surfaces)
         return [(surfaces[kind.column], self.pole_media[kind.medium]) for kind in remembering]
+
+    def boxed_numbers(self) -> int:
+        """Numbers that dispersive media keep as they are stored: of each in the smallest box about its bodies."""
+        found = 0
+        for kind in self._dispersion.of_media:
+            if kind.medium < 0:
+                continue
+            bodies = [body for body in self._bodies if isinstance(body.medium, Medium) and kind.of(body.medium)]
+            every = kind.of(self._background)
+            low, high = np.array([body.shape.bounds() for body in bodies] or np.zeros((1, 2, 3))).swapaxes(0, 1)
+            ends = [(-math.inf, math.inf) if every else pair((low[:, a].min(), high[:, a].max())) for a in range(3)]
+            for component in range(3 * kind.magnetic, 3 * kind.magnetic + 3):
+                counts = (self._samples_between(component, axis, *ends[axis]) for axis in range(3))
+                found += self.pole_media[kind.medium].states * math.prod(counts)
+        return found
+
+    def _samples_between(self, component: int, axis: int, low: float, high: float) -> int:
+        """Samples of a component whose lengths along an axis overlap an interval (m)."""
+        lines = self.grid.lines[axis]
+        edges = lines if is_half(component, axis) else np.concatenate((lines[:1], self.grid.centres(axis), lines[-1:]))
+        slack = 1e-6 * (lines[-1] - lines[0]) / len(lines)
+        first, last = np.searchsorted(edges, low + slack, "right") - 1, np.searchsorted(edges, high - slack)
+        return max(0, min(int(last), self.active[axis]) - max(int(first), 0))
 
     def remembering(self, magnetic: bool) -> list[PoleMedium]:
         """The media of a half step that remember, in the order of `parts_at`."""

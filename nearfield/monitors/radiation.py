@@ -223,6 +223,11 @@ class FarField(Monitor):
         phi = phi if self.phi is None else np.asarray(self.phi)
         return theta, phi
 
+    def _directions(self, context: Context) -> int:
+        """Values of the pattern, over all frequencies."""
+        theta, phi = self._angles(self._walls(context))
+        return len(self.frequencies) * len(theta) * len(phi)
+
     def _terms(self, context: Context) -> list[DFTBox]:
         """Running sums of the tangential fields."""
         walls = self._walls(context)

@@ -16,7 +16,11 @@ LANES = 16  # cells of a block of the core's layout, core/layout.hpp
 BYTES_OF = {"single": 4, "double": 8}
 HDF5_OVERHEAD = 20_000  # model text, facts and grid of a small result; this and the next two measured on examples
 HDF5_ENTRY = 3_500  # groups, attributes and coordinates of a monitor or port
-HDF5_DERIVED = 180_000  # what is derived at the end of a run: spectra of ports, patterns
+HDF5_DERIVED = 180_000  # what is derived at the end of a run: spectra of ports, statistics of elements
+HDF5_PATTERN, HDF5_DIRECTION = (
+    65_000,
+    32,
+)  # of a far field; of each of its directions and frequencies: two complex values
 
 
 def blocks(samples: int) -> int:

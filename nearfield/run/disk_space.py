@@ -8,12 +8,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearfield.engines.cpu.pole_sizes import pole_bytes
 from nearfield.entry.errors import ModelError
 from nearfield.formats.sizes import free_bytes, readable
 from nearfield.monitors.element_statistics import ElementStatistics
 from nearfield.monitors.radiation import FarField
-from nearfield.plan.sizes import HDF5_DERIVED, HDF5_ENTRY, HDF5_OVERHEAD, state_bytes, term_bytes
+from nearfield.plan.sizes import (
+    BYTES_OF,
+    HDF5_DERIVED,
+    HDF5_DIRECTION,
+    HDF5_ENTRY,
+    HDF5_OVERHEAD,
+    HDF5_PATTERN,
+    state_bytes,
+    term_bytes,
+)
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
@@ -28,14 +36,18 @@ def result_bytes(setup: Discretization) -> int:
     model = setup.simulation
     _, output = term_bytes(setup.terms, setup.expected_steps, model.precision)
     output += HDF5_ENTRY * (len(model.monitors) + len(model.ports))
-    derived = model.ports or any(isinstance(monitor, FarField | ElementStatistics) for monitor in model.monitors)
+    patterns = [monitor for monitor in model.monitors if isinstance(monitor, FarField)]
+    directions = sum(monitor._directions(setup.context) for monitor in patterns)
+    output += HDF5_PATTERN * len(patterns) + HDF5_DIRECTION * directions
+    derived = model.ports or any(isinstance(monitor, ElementStatistics) for monitor in model.monitors)
     return HDF5_OVERHEAD + HDF5_DERIVED * bool(derived) + output * max(1, len(setup.excitations))
 
 
 def checkpoint_bytes(setup: Discretization, surface_bytes: int = 0) -> int:
     """Bytes of a checkpoint of the last excitation; `surface_bytes`: see `surfaces`."""
     plan, precision = setup.plan, setup.simulation.precision
-    fields = state_bytes(plan.active, plan.cpml, precision) * (1 + plan.complex_fields) + pole_bytes(plan)
+    poles = setup.coefficients.boxed_numbers() * BYTES_OF[precision]
+    fields = (state_bytes(plan.active, plan.cpml, precision) + poles) * (1 + plan.complex_fields)
     recorded, output = term_bytes(setup.terms, setup.expected_steps, precision)
     finished = output * max(0, len(setup.excitations) - 1)
     return MANIFEST_BYTES + fields + surface_bytes + recorded + finished
