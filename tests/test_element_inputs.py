@@ -303,8 +303,9 @@ def test_arguments_of_lines_are_one_message():
         nf.elements([[1, 2], [3]])
 
 
-def test_an_axis_named_twice_and_a_block_of_no_points_are_refused(tmp_path, capsys):
+def test_an_axis_named_twice_and_numbers_that_are_none_are_refused(tmp_path, capsys):
     np.save(tmp_path / "f.npy", np.sin(np.arange(24) * np.pi / 6))
-    for options in (["--periodic", "xx"], ["--chunk", "0"]):
+    beside = ["--output", str(tmp_path / "found.h5")]
+    for options in (["--periodic", "xx"], ["--chunk", "0"], ["--arc-length", "²", *beside]):
         assert main(["elements", str(tmp_path / "f.npy"), *options]) == 2
         assert options[0].strip("-") in capsys.readouterr().err

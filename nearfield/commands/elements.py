@@ -138,7 +138,7 @@ def lines_of(given: str) -> int | None:
     """Lines an element of `--arc-length 20`, None for `all`. Error: neither."""
     if given == "all":
         return None
-    if given.isdigit() and int(given) > 0:
+    if given.isdecimal() and int(given) > 0:
         return int(given)
     raise ModelError(f"--arc-length {given}: give the number of lines an element, 1 or more, or all")
 

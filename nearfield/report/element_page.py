@@ -72,7 +72,7 @@ def chosen(found: Elements, element: int | str) -> int:
     if element in ("largest", "longest"):
         return int(np.argmax(found.points if element == "largest" else found.length))
     number = -1
-    if isinstance(element, int | np.integer) or (isinstance(element, str) and element.isdigit()):
+    if isinstance(element, int | np.integer) or (isinstance(element, str) and element.isdecimal()):
         number = int(element)
     if not 0 <= number < len(found):
         raise ModelError(f"element {element}: give largest, longest, or a number from 0 to {len(found) - 1}")
