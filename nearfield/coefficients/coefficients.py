@@ -89,6 +89,11 @@ class Coefficients:
         lent = self.means, self._dispersion, surfaces
         self.ingredients = Ingredients(time_step, *lent, self.metal, wires, EdgeLoads(loads))
 
+    @property
+    def drawn(self) -> Sequence[FilledShape]:
+        """The bodies, and of those that reach over periodic faces the copies in this cell."""
+        return self._bodies
+
     def _means(self, band: tuple[float, float], averaging: str) -> MediaMeans:
         """The bodies of media, and metal that cuts cells, painted over one another."""
         rows, painted, distinct = [self._row(self._background)], [], [self._background]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nearfield.bodies.geometry import FilledShape
@@ -10,6 +11,7 @@ from nearfield.discretization.refusals import features
 from nearfield.entry.wording import quantity
 from nearfield.grid.images import in_first_cell
 from nearfield.grid.moves import Moved
+from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import is_metal
 from nearfield.metal.close_edges import close_edges
 from nearfield.metal.moves import moved_metal
@@ -23,10 +25,8 @@ if TYPE_CHECKING:
 
 
 def moves(setup: Discretization) -> list[Moved]:
-    """Bodies first, then ports, elements and sources, far-field surfaces, each in the order of the model; nothing of
-    bodies drawn wholly beyond a periodic cell, of which a copy acts."""
-    model, grid = setup.simulation, setup.grid
-    bodies = [body for body in model._bodies if in_first_cell(body.shape, grid) is body.shape]
+    """Bodies first, then ports, elements and sources, far-field surfaces, each in the order of the model."""
+    model, grid, bodies = setup.simulation, setup.grid, acting_bodies(setup)
     metal = list(moved_metal(bodies, grid, setup.coefficients.metal))
     return [
         *metal,
@@ -38,11 +38,36 @@ def moves(setup: Discretization) -> list[Moved]:
     ]
 
 
+def acting_bodies(setup: Discretization) -> list[FilledShape]:
+    """The bodies that reach into the grid; of one drawn wholly beyond a periodic cell the copy in there that acts,
+    unless a body of the same medium lies in its place."""
+    grid, bodies = setup.grid, setup.simulation._bodies
+    copies = [replace(body, shape=in_first_cell(body.shape, grid)) for body in bodies]
+    taken = {_place(copy, grid) for body, copy in zip(bodies, copies) if copy.shape is body.shape}
+    found = []
+    for body, copy in zip(bodies, copies):
+        if not grid.reached_by(*copy.shape.bounds()):
+            continue
+        if copy.shape is body.shape:
+            found.append(body)
+        elif (place := _place(copy, grid)) not in taken:
+            taken.add(place)
+            drawn = [one for one in setup.coefficients.drawn if one.number == body.number and one.medium is body.medium]
+            found.append(next((one for one in drawn if _place(one, grid) == place), copy))
+    return found
+
+
+def _place(body: FilledShape, grid: YeeGrid) -> tuple[object, ...]:
+    """What bodies share that lie in one place: kind, medium, and corners to a thousandth of the shortest cell."""
+    unit = 1e-3 * min(float(grid.primary(axis).min()) for axis in range(3))
+    return (body.shape.kind, body.medium_name, *(round(at / unit) for corner in body.shape.bounds() for at in corner))
+
+
 def stepped(setup: Discretization, bodies: Sequence[FilledShape], listed: Sequence[str]) -> Iterator[Moved]:
     """Curved and slanted metal among bodies on whole cells and edges, if no other entry of the list is about it."""
     follows = setup.coefficients.metal.follows
-    numbers = {body.number for body in bodies}
-    for body in (body for body in setup.metal_choice.off_lines if body.number in numbers):
+    numbers = {body.number for body in setup.metal_choice.off_lines}
+    for body in (body for body in bodies if body.number in numbers):
         curved = sum(body.shape._constant_along(axis) for axis in range(3)) < 2
         known = any(each.startswith(body.label) for each in listed)
         if not is_metal(body.medium) or not curved or known or follows(body.shape):

@@ -52,6 +52,7 @@ class GridMetal:
         taken = followed([body for body, _ in owned], grid) if conformal else [False] * len(owned)
         self.followed = {part.number for part, one in zip(drawn.parts, taken) if one}
         standing = {*self.followed, *self.strips, *self.rods}
+        self._numbers = {id(body.shape): number for number, body in enumerate(bodies)}
         self._shapes: list[Solid] = [bodies[number].shape for number in sorted(standing)]
         self._rimmed: list[tuple[Solid, tuple[int, int] | None]] = []
         self._stepped: list[Owned] = []
@@ -102,6 +103,10 @@ class GridMetal:
         pairs = [apart(own, other) for own, other in zip((edges, faces), by_cell)]
         upright = RimFactors(samples, [pairs[0][0]], [pairs[1][0]], metal, self._light)
         return bounded_by_cell(upright, pairs[0][1], pairs[1][1], metal, self._light)
+
+    def number_of(self, shape: Solid) -> int | None:
+        """The number of the body of this very shape, by which `followed`, `beads`, `strips` and `rods` count."""
+        return self._numbers.get(id(shape))
 
     def follows(self, shape: Solid) -> bool:
         """Whether a body's faces act where they are drawn."""

@@ -36,12 +36,13 @@ def slanted_walls(
             cell = max(cell_near(grid, a, lower[a], upper[a]) for a in across)
             if thickness < THIN * cell:
                 followed = "followed" if metal.follows(body.shape) else "whole cells"
-                yield body, thickness, cell, "beads" if _beads(body, bodies, metal) else followed
+                yield body, thickness, cell, "beads" if _beads(body, metal) else followed
 
 
-def _beads(body: FilledShape, bodies: Sequence[FilledShape], metal: GridMetal) -> Beads | None:
+def _beads(body: FilledShape, metal: GridMetal) -> Beads | None:
     """What stands for thin metal with free rims."""
-    return next((metal.beads[n] for n, own in enumerate(bodies) if own is body and n in metal.beads), None)
+    number = metal.number_of(body.shape)
+    return None if number is None else metal.beads.get(number)
 
 
 def thin_walls_text(cell: float, kind: str) -> str:
@@ -69,7 +70,7 @@ def moved_walls(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
             "effect": f"its faces lie across no axis; {thin_walls_text(cell, kind)}",
             "cells": abs(acts - thickness) / cell,
         }
-        beads = _beads(body, bodies, metal)
+        beads = _beads(body, metal)
         if beads:
             yield {
                 "what": f"{body.label}, its free rims",
@@ -83,7 +84,8 @@ def moved_walls(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
 
 def moved_slanting_rims(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
     """Rims along no axis of flat metal, whose field the time step bounds."""
-    for number, body in enumerate(bodies):
+    for body in bodies:
+        number = metal.number_of(body.shape)
         if number in metal.followed or number in metal.rods or not metal.follows(body.shape):
             continue
         lower, upper = body.shape.bounds()

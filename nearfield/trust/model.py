@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.discretization.excitations import all_waveforms
-from nearfield.discretization.moves import moves
+from nearfield.discretization.moves import acting_bodies, moves
 from nearfield.discretization.resolution import cells_in_media, phase_across, resolved_media, rounded
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.levels import decibels
@@ -105,7 +105,7 @@ def _places(setup: Discretization) -> Iterator[Trust]:
 
 def _rims(setup: Discretization) -> Iterator[Trust]:
     """How much wider sheets on whole edges act than they are drawn."""
-    found = list(whole_rims(setup.simulation._bodies, setup.grid, setup.coefficients.metal))
+    found = list(whole_rims(acting_bodies(setup), setup.grid, setup.coefficients.metal))
     if found:
         body, axis, part = max(found, key=lambda each: abs(each[2]))
         text = (
