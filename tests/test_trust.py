@@ -221,6 +221,21 @@ def test_sheets_on_whole_edges_say_by_how_much_they_act_wider(off, wider, verdic
     assert not [entry for entry in followed if entry.name == "rims of sheets"]
 
 
+@pytest.mark.parametrize(
+    ("lower", "upper", "shortest", "corners"),
+    [((5, 4, 2), (12, 8, 4), 2, 8), ((5, 4, 0), (12, 8, 5), 4, 4), ((5.4, 4.4, 1.4), (12.4, 8.4, 4.4), 3, 8)],
+)
+def test_corners_of_solids_say_how_short_their_edges_are(lower, upper, shortest, corners):
+    """Blocks in the open, and a post on the floor; what goes from wall to wall has edges alone."""
+    block = nf.Structure(nf.Box([1e-3 * q for q in lower], [1e-3 * q for q in upper]), nf.PEC)
+    walls = {"boundaries": nf.Boundaries(nf.PEC)}
+    found = entry_of(model_trust(Discretization(line(structures=[block], **walls))), "corners of solids")
+    assert (found.value, found.verdict) == (shortest, "warn") and f"{corners} corners" in found.text
+    bar = nf.Structure(nf.Box((5e-3, 4e-3, -1), (12e-3, 8e-3, 1)), nf.PEC)
+    entries = model_trust(Discretization(line(structures=[bar], **walls)))
+    assert not [entry for entry in entries if entry.name == "corners of solids"]
+
+
 def test_ends_of_sheets_at_other_metal_are_no_rims():
     """A stub that begins at a strip's edge between lines: its end acts at its line, and no third of a cell beyond."""
     strip = nf.Structure(nf.Sheet((2e-3, 4e-3, 2e-3), (22e-3, 7.3e-3, 2e-3)), nf.PEC)

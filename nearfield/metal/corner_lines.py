@@ -6,7 +6,7 @@ bodies, inner corners, and corners on which sheets stand are none, those of an o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -59,6 +59,21 @@ def corner_lines(
         for place, low, high in _meetings(faces[u], faces[v], (u, v, axis), margin):
             if all(_strictly_inside(grid, a, q, interior[a], margin) for a, q in zip((u, v), place)):
                 yield from _looked_at(metal, ends, axis, place, (low, high), interior[axis])
+
+
+def vertices(grid: YeeGrid, lines: Iterable[CornerLine]) -> Iterator[int]:
+    """Of each place in the open where corners along all three axes end: the cells of the shortest of them."""
+    ends: dict[tuple[int, ...], dict[int, int]] = {}
+    for line in lines:
+        at = [int(np.argmin(np.abs(grid.lines[a] - q))) for a, q in zip(next_axes(line.axis), line.place)]
+        change = np.diff(line.cells.astype(int), prepend=0, append=0)
+        for first, last in zip(np.flatnonzero(change > 0).tolist(), np.flatnonzero(change < 0).tolist()):
+            for node in (first, last):
+                place = [node] * 3
+                for a, number in zip(next_axes(line.axis), at):
+                    place[a] = number
+                ends.setdefault(tuple(place), {})[line.axis] = last - first
+    yield from (min(lengths.values()) for lengths in ends.values() if len(lengths) == 3)
 
 
 def _faces(bodies: Sequence[Body], axis: int) -> Faces:

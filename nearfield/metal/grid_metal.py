@@ -15,6 +15,7 @@ from nearfield.grid.yee import YeeGrid
 from nearfield.metal.cell_bound import apart, bounded_by_cell
 from nearfield.metal.conductors import Conductors
 from nearfield.metal.conformal import followed, open_parts
+from nearfield.metal.corner_lines import vertices
 from nearfield.metal.drawn_metal import DrawnMetal
 from nearfield.metal.metal import Body, Owned
 from nearfield.metal.narrow_strips import NarrowStrip, samples_about
@@ -68,6 +69,7 @@ class GridMetal:
             self._stepped.append((replace(body, solid=False, edges=()) if one else body, medium))
             if one or (body.solid and body.kind != "pec"):
                 self._cutting.append((body, medium))
+        self.vertices: list[int] = []  # cells of the shortest edge at each corner of solids where three meet
         self._conductors = Conductors(grid, boundaries, [body for body, _ in self._stepped])
         self.openings = open_parts(grid, boundaries, [body for body, _ in self._cutting], light)
         self.rims = self._about_rims([body for body, _ in owned], taken) if conformal else None
@@ -91,7 +93,7 @@ class GridMetal:
         drawn = [followed[number] or bodies[number].kind == "medium" for number in kept]
         metal = _Samples(self, samples, sheets.metal)
         corners = SolidCorners(self.grid, self._boundaries, [bodies[number] for number in kept], drawn, metal)
-
+        self.vertices = list(vertices(self.grid, corners.lines))
         edges, faces = sheets.edges + corners.edges, sheets.faces + corners.faces
         by_cell = pair([*own, *other] for own, other in zip(sheets.by_cell, corners.by_cell))
         if self.strips:  # what has a strip's field has no other

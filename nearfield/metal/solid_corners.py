@@ -40,7 +40,7 @@ class SolidCorners:
     """Factors of the `edges` and `faces` about all free corners of metal, over what conformal metal makes of them.
 
     `by_cell`: those about corners off the grid's lines, which the time step bounds cell by cell, with the energy of
-    their field as `share`.
+    their field as `share`; `lines`: the corners themselves.
     `bodies`, `drawn`: see `corner_lines`; `metal`: what is known of samples by number.
     """
 
@@ -50,7 +50,8 @@ class SolidCorners:
         self._samples, self._margin = SampleNumbers(grid), margin_of(grid)
         interior = boundaries.interior(grid)
         self._nodes = [_nodes(grid, interior[axis], axis) for axis in range(3)]
-        found = [self._about(line) for line in corner_lines(grid, boundaries, bodies, drawn)]
+        self.lines = list(corner_lines(grid, boundaries, bodies, drawn))
+        found = [self._about(line) for line in self.lines]
         self.edges, self.faces = ([_cut(nearest_rim(parts), metal)] for parts in _kinds(found, True))
         self.by_cell = pair([_cut(nearest_rim(parts), metal)] for parts in _kinds(found, False))
 

@@ -17,10 +17,8 @@ BYTES_OF = {"single": 4, "double": 8}
 HDF5_OVERHEAD = 20_000  # model text, facts and grid of a small result; this and the next two measured on examples
 HDF5_ENTRY = 3_500  # groups, attributes and coordinates of a monitor or port
 HDF5_DERIVED = 180_000  # what is derived at the end of a run: spectra of ports, statistics of elements
-HDF5_PATTERN, HDF5_DIRECTION = (
-    65_000,
-    32,
-)  # of a far field; of each of its directions and frequencies: two complex values
+HDF5_PATTERN = 65_000  # of a far field
+HDF5_DIRECTION = 32  # of each direction and frequency of one: two complex values
 
 
 def blocks(samples: int) -> int:

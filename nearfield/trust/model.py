@@ -29,6 +29,7 @@ PHASE = 20.0, 90.0  # degrees across the grid: 0.3 dB of two waves that should a
 SKIN_CELLS = 3.0, 1.0  # per skin depth: 3 keep the loss of a half space to some 5 %
 MOVED = 0.05, 0.5  # cells
 WIDER = 1.0, 20.0  # % of a sheet's width
+SHORTEST = 16.0, 0.0  # cells of an edge at the corner of a block: 0.5 % of a resonance about it
 ALIAS = -60.0, -40.0  # dB of the pulse's peak that fold onto recorded frequencies
 ROUNDING = -80.0, -60.0  # dB of the peak field
 EPSILON = {"single": 2.0**-24, "double": 2.0**-53}
@@ -42,6 +43,7 @@ def model_trust(setup: Discretization) -> list[Trust]:
         *_skin_depth(setup),
         *_places(setup),
         *_rims(setup),
+        *_vertices(setup),
         *wall_trust(setup),
         *_aliases(setup),
         *_rounding(setup),
@@ -114,6 +116,18 @@ def _rims(setup: Discretization) -> Iterator[Trust]:
             'past their last line; metal="auto" lets them end where they are drawn'
         )
         yield judged("rims of sheets", 100.0 * abs(part), *WIDER, text, "%")
+
+
+def _vertices(setup: Discretization) -> Iterator[Trust]:
+    """Blocks of metal whose corners, where three edges meet, have a field that the grid does not carry."""
+    found = setup.coefficients.metal.vertices
+    if found:
+        text = (
+            f"are the shortest edge at {counted(len(found), 'corner')} of solid metal where three edges meet, whose "
+            "field is steeper than the grid has it: resonances of blocks of 2 to 10 cells come out 0.7 to 3 % low, a "
+            "fourth of that at half the cell. `nearfield converge` shows by how much here"
+        )
+        yield judged("corners of solids", min(found), *SHORTEST, text, "cells", at_least=True)
 
 
 def _conducts(index: complex) -> bool:
