@@ -57,3 +57,18 @@ def test_bodies_out_of_the_grid_are_named_as_lost_and_not_as_moved():
     check = cell(SHAPES["plane between lines"], [nf.Translate((11 * MM, 0, 0))], nf.Boundaries(nf.PEC)).check()
     assert not check.moved
     assert any("lies outside the grid" in warning for warning in check.warnings)
+
+
+def test_a_gap_between_a_body_and_its_copy_is_listed_as_one_in_the_cell():
+    """Half a cell between boxes, wherever the cell begins; rims of sheets share their field over the face."""
+    low, high = (-4.75 * MM, -2.7 * MM), (4.75 * MM, 2.7 * MM)
+    box, sheet = nf.Box((*low, 0), (*high, 3 * MM)), nf.Sheet((*low, 0), (*high, 0))
+    for offset in (0.0, 2.3, 10.0):
+        gaps = [one for one in cell(box, [nf.Translate((offset * MM, 0, 0))]).check().moved if "gap" in one["what"]]
+        assert [(one["from"], one["to"]) for one in gaps] == [pytest.approx((0.5 * MM, MM))]
+        assert gaps[0]["what"] == "gap along x between structure 'plate' and its copy over the periodic face"
+    wide = nf.Grid.uniform(1 * MM, (20, 10, 34), (-10 * MM, -5 * MM, -17 * MM))
+    moves = [nf.Translate((-5 * MM, 0, 0)), nf.Array((2, 1, 1), (10 * MM, 0, 0))]
+    two = nf.Simulation(wide, [nf.Structure(box, nf.PEC, "plate", moves)], PERIODIC, steps=1).check().moved
+    assert len([one for one in two if "gap along x" in one["what"]]) == 2
+    assert not any("gap" in one["what"] for one in cell(sheet).check().moved)

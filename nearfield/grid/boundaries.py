@@ -128,7 +128,9 @@ GivenFace = Annotated[Read[Face], BeforeValidator(_face)]
 class Boundaries(Schema):
     """The boundary at each face: `"pec"`, `"pmc"`, a `CPML`; on both faces of an axis `"periodic"` or `Bloch`.
 
-    A face is as it is named itself, else as both faces of its axis are named, else as `all`.
+    A face is as it is named itself, else as both faces of its axis are named, else as `all`. Bodies that reach over
+    periodic faces act in the cell as the union of their copies: draw one period of a screen, for slots in a longer
+    piece close where its copies have none.
 
     >>> import nearfield as nf
     >>> nf.Boundaries(all=nf.CPML(10), z_low=nf.PEC).face(2, "low")

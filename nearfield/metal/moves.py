@@ -122,18 +122,19 @@ def narrow_strip(body: FilledShape, grid: YeeGrid, axis: int) -> Iterator[Moved]
 
 
 def narrow_gaps(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
-    """Gaps between rectangles and boxes of metal that are narrower than the cell in them; not those of flat metal in
-    one plane whose rims share their field, which act where they are drawn."""
+    """Gaps between rectangles and boxes of metal, over periodic faces too, that are narrower than the cell in them; not
+    those of flat metal in one plane whose rims share their field, which act where they are drawn."""
     drawn = [body for body in bodies if is_metal(body.medium) and isinstance(body.shape, Rectangular)]
     ends = np.array([body.shape.bounds() for body in drawn]).reshape(-1, 2, 3)
     slack = SAMPLE_TOLERANCE * np.array([float(grid.primary(a).min()) for a in range(3)])
+    shifts = [(axis, period) for axis in range(3) for period in _periods(grid, axis)]
     for number, body in enumerate(drawn):
         low, high = ends[number]
         overlap = np.minimum(ends[:, 1], high) - np.maximum(ends[:, 0], low)
         flat = np.minimum(ends[:, 1] - ends[:, 0], high - low) <= slack
         beside = np.where(flat, overlap >= -slack, overlap > slack)
-        for axis in range(3):
-            apart = ends[:, 0, axis] - high[axis]
+        for axis, period in shifts:
+            apart = ends[:, 0, axis] + period - high[axis]
             others = [a for a in range(3) if a != axis]
             cell = GAP * float(grid.primary(axis).max())
             found = np.flatnonzero((apart > slack[axis]) & (apart < cell) & beside[:, others].all(axis=1))
@@ -144,23 +145,39 @@ def narrow_gaps(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
                 sheets = metal.sheets if plane == beyond and plane and plane[0] != axis else None
                 if not (sheets and plane and sheets.faces_across(plane, rim, axis)):
                     strips = any(metal.strip_of(each.shape) for each in (body, drawn[other]))
-                    yield from _narrow_gap(body, drawn[other], bodies, grid, axis, strips)
+                    yield from _narrow_gap(body, drawn[other], bodies, grid, (axis, period), strips)
+
+
+def _periods(grid: YeeGrid, axis: int) -> tuple[float, ...]:
+    """Shifts (m) along an axis at which bodies act beside others: none, and the period of one that repeats."""
+    line = grid.lines[axis]
+    return (0.0, float(line[-1] - line[0])) if grid.closed(axis) else (0.0,)
 
 
 def _narrow_gap(
-    body: FilledShape, other: FilledShape, bodies: Sequence[FilledShape], grid: YeeGrid, axis: int, strips: bool
+    body: FilledShape,
+    other: FilledShape,
+    bodies: Sequence[FilledShape],
+    grid: YeeGrid,
+    shift: tuple[int, float],
+    strips: bool,
 ) -> Iterator[Moved]:
-    """The gap along an axis between a body and one above it, where neither is filled nor wide enough; `strips`: it lies
-    beside a narrow strip that acts where it is drawn."""
+    """The gap along an axis between a body and one above it, where neither is filled nor wide enough; `shift`: the
+    axis, and how far (m) along it the other acts from where it is drawn; `strips`: the gap lies beside a narrow strip
+    that acts where it is drawn."""
+    axis, period = shift
     (low, high), (first, last) = body.shape.bounds(), other.shape.bounds()
-    wide, line = first[axis] - high[axis], grid.lines[axis]
+    wide, line = first[axis] + period - high[axis], grid.lines[axis]
     at = [0.5 * (max(a, b) + min(c, d)) for a, b, c, d in zip(low, first, high, last)]
     at[axis] = high[axis] + 0.5 * wide
-    if not line[0] < at[axis] < line[-1]:
+    if period and at[axis] >= line[-1]:
+        at[axis] -= period
+    if not line[0] <= at[axis] < line[-1]:
         return
-    cell = float(grid.primary(axis)[int(np.searchsorted(line, at[axis])) - 1])
+    cell = float(grid.primary(axis)[int(np.searchsorted(line, at[axis], "right")) - 1])
     if wide < GAP * cell and not _filled(at, bodies):
-        yield _gap(axis, f"{body.label} and {other.label}", wide, cell, strips)
+        between = f"{body.label} and {'its copy' if other is body else other.label}"
+        yield _gap(axis, between + " over the periodic face" * (period > 0.0), wide, cell, strips)
 
 
 def gaps_at_walls(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
