@@ -13,6 +13,7 @@ from nearfield.entry.wording import quantity
 from nearfield.grid.moves import Moved, cell_beyond, moved_place, moved_span
 from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE, YeeGrid
 from nearfield.media.surface_media import ResistiveSheet, is_metal
+from nearfield.metal.curved_gaps import curved_gaps
 from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.metal import covers, electric_ends, magnetic_ends
 from nearfield.metal.patches import next_axes, pair
@@ -43,6 +44,7 @@ def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
             if not isinstance(body.medium, ResistiveSheet) and not metal.follows(body.shape):
                 yield from moved_faces(body, bodies, grid)
     yield from narrow_gaps(bodies, grid, metal)
+    yield from curved_gaps(bodies, grid)
     yield from gaps_at_walls(bodies, grid, metal)
     yield from moved_walls(bodies, grid, metal)
     yield from moved_slanting_rims(bodies, grid, metal)
@@ -181,9 +183,9 @@ def _narrow_gap(
 
 
 def gaps_at_walls(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
-    """The same between such metal and the walls of the grid."""
+    """The same between metal of any shape and the walls of the grid."""
     for body in bodies:
-        if not is_metal(body.medium) or not isinstance(body.shape, Rectangular):
+        if not is_metal(body.medium) or isinstance(body.shape, Wire):
             continue
         for axis, (low, high) in enumerate(zip(*body.shape.bounds())):
             line, cells = grid.lines[axis], grid.primary(axis)
