@@ -236,6 +236,17 @@ def test_corners_of_solids_say_how_short_their_edges_are(lower, upper, shortest,
     assert not [entry for entry in entries if entry.name == "corners of solids"]
 
 
+def test_corners_over_a_periodic_face_or_a_mirror_are_those_of_the_whole_block():
+    def found(low, **faces):
+        block = nf.Structure(nf.Box((low * 1e-3, 4e-3, 2e-3), ((low + 9) * 1e-3, 8e-3, 5e-3)), nf.PEC)
+        metal = Discretization(line(structures=[block], ports=[], steps=1, boundaries=nf.Boundaries(nf.PEC, **faces)))
+        return sorted(metal.coefficients.metal.vertices)
+
+    assert found(8) == [3] * 8
+    assert all(found(low, x="periodic") == [3] * 8 for low in (0, 8, 15, 20))
+    assert found(-6.0, x_low=nf.PMC) == [3] * 4  # three cells, six with the mirrored ones
+
+
 def test_ends_of_sheets_at_other_metal_are_no_rims():
     """A stub that begins at a strip's edge between lines: its end acts at its line, and no third of a cell beyond."""
     strip = nf.Structure(nf.Sheet((2e-3, 4e-3, 2e-3), (22e-3, 7.3e-3, 2e-3)), nf.PEC)

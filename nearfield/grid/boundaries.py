@@ -69,7 +69,7 @@ class CPML(Schema):
     """Frequency shift alpha at the inner face (S/m); left out, 0.08/(eta0 index cell), which suits the slow near fields
     of an open box, and 0 at the end of a line or cell, whose four side faces are walls or periodic: only long waves
     come there. Media that absorb, and lines that leave in media, have another, and at the end of a guide, whose waves
-    have a cut-off, the whole profile is another while none of its numbers is given (docs/method.md)."""
+    have a cut-off, the whole profile is another while its numbers are the defaults (docs/method.md)."""
     index: Annotated[Number, Field(ge=0.1, le=1e4)] | None = None
     """Refractive index that sigma and alpha are scaled for; left out, that of the media in the layer over the
     excitations' band: the lowest for sigma, the highest for alpha."""

@@ -56,24 +56,42 @@ def corner_lines(
     interior = boundaries.interior(grid)
     for axis in range(3):
         u, v = next_axes(axis)
-        for place, low, high in _meetings(faces[u], faces[v], (u, v, axis), margin):
+        for place, low, high in _folded(grid, (u, v), _meetings(faces[u], faces[v], (u, v, axis), margin), margin):
             if all(_strictly_inside(grid, a, q, interior[a], margin) for a, q in zip((u, v), place)):
                 yield from _looked_at(metal, ends, axis, place, (low, high), interior[axis])
 
 
-def vertices(grid: YeeGrid, lines: Iterable[CornerLine]) -> Iterator[int]:
-    """Of each place in the open where corners along all three axes end: the cells of the shortest of them."""
+def vertices(grid: YeeGrid, boundaries: Boundaries, lines: Iterable[CornerLine]) -> Iterator[int]:
+    """Of each place in the open where corners along all three axes end: the cells of the shortest of them; those that
+    end on a magnetic wall go on in the mirror."""
     ends: dict[tuple[int, ...], dict[int, int]] = {}
     for line in lines:
-        at = [int(np.argmin(np.abs(grid.lines[a] - q))) for a, q in zip(next_axes(line.axis), line.place)]
-        change = np.diff(line.cells.astype(int), prepend=0, append=0)
-        for first, last in zip(np.flatnonzero(change > 0).tolist(), np.flatnonzero(change < 0).tolist()):
+        place = [0] * 3
+        for a, q in zip(next_axes(line.axis), line.place):
+            place[a] = _node(grid, a, int(np.argmin(np.abs(grid.lines[a] - q))))
+        for first, last in _runs(line.cells, grid.closed(line.axis)):
+            mirrored = [
+                node == end and boundaries.face(line.axis, side) == "pmc"
+                for node, end, side in ((first, 0, 0), (last, grid.cells[line.axis], 1))
+            ]
             for node in (first, last):
-                place = [node] * 3
-                for a, number in zip(next_axes(line.axis), at):
-                    place[a] = number
-                ends.setdefault(tuple(place), {})[line.axis] = last - first
+                place[line.axis] = _node(grid, line.axis, node)
+                ends.setdefault(tuple(place), {})[line.axis] = (last - first) * 2 ** sum(mirrored)
     yield from (min(lengths.values()) for lengths in ends.values() if len(lengths) == 3)
+
+
+def _node(grid: YeeGrid, axis: int, node: int) -> int:
+    return node % grid.cells[axis] if grid.closed(axis) else node
+
+
+def _runs(cells: np.ndarray, closed: bool) -> Iterator[tuple[int, int]]:
+    """First and one past the last of the cells in each unbroken run; past the end of an axis that closes where one goes
+    on there."""
+    turn = 0
+    if closed and not cells.all():
+        turn = int(np.argmin(cells))  # begin where there is none
+    change = np.diff(np.roll(cells, -turn).astype(int), prepend=0, append=0)
+    yield from zip((np.flatnonzero(change > 0) + turn).tolist(), (np.flatnonzero(change < 0) + turn).tolist())
 
 
 def _faces(bodies: Sequence[Body], axis: int) -> Faces:
@@ -118,6 +136,18 @@ def _meetings(first: Faces, second: Faces, axes: Sequence[int], margin: float) -
                 key = float(first.place[number]), float(place)
                 before = spans.get(key, (start, stop))
                 spans[key] = min(before[0], start), max(before[1], stop)
+    return [(key, *span) for key, span in spans.items()]
+
+
+def _folded(grid: YeeGrid, across: Sequence[int], found: list, margin: float) -> list:
+    """Such lines with those on the upper face of a periodic axis on the lower one, which is the same: each once."""
+    spans: dict[tuple[float, ...], tuple[float, float]] = {}
+    for place, low, high in found:
+        lines = [grid.lines[a] for a in across]
+        upper = [grid.closed(a) and abs(q - line[-1]) <= margin for a, q, line in zip(across, place, lines)]
+        key = tuple(float(line[0]) if far else q for far, q, line in zip(upper, place, lines))
+        before = spans.get(key, (low, high))
+        spans[key] = min(before[0], low), max(before[1], high)
     return [(key, *span) for key, span in spans.items()]
 
 

@@ -93,7 +93,7 @@ class GridMetal:
         drawn = [followed[number] or bodies[number].kind == "medium" for number in kept]
         metal = _Samples(self, samples, sheets.metal)
         corners = SolidCorners(self.grid, self._boundaries, [bodies[number] for number in kept], drawn, metal)
-        self.vertices = list(vertices(self.grid, corners.lines))
+        self.vertices = list(vertices(self.grid, self._boundaries, corners.lines))
         edges, faces = sheets.edges + corners.edges, sheets.faces + corners.faces
         by_cell = pair([*own, *other] for own, other in zip(sheets.by_cell, corners.by_cell))
         if self.strips:  # what has a strip's field has no other

@@ -13,7 +13,7 @@ from nearfield.entry.wording import quantity
 from nearfield.grid.moves import Moved, cell_beyond, moved_place, moved_span
 from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE, YeeGrid
 from nearfield.media.surface_media import ResistiveSheet, is_metal
-from nearfield.metal.curved_gaps import curved_gaps
+from nearfield.metal.curved_gaps import GAP, curved_gaps, filled
 from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.metal import covers, electric_ends, magnetic_ends
 from nearfield.metal.patches import next_axes, pair
@@ -24,7 +24,6 @@ from nearfield.metal.wire_lattice import edge_radius
 from nearfield.metal.wire_path import path_of
 
 STRIP = 4.0  # radii of the round wire that acts as a strip of that width
-GAP = 0.99  # cells; wider gaps are as good as edges elsewhere
 # Of coplanar lines with strips of 3 cells and gaps of 0.6 to 0.9 cells, of 0.3 cells; with both below one cell.
 LOW_IMPEDANCE, BESIDE_STRIPS = ("up to 14 % too little", "5 to 30 % too little"), "11 % too little to 7 % too much"
 BESIDE = 0.01  # cells past a face at which metal that goes on is looked for
@@ -44,7 +43,7 @@ def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
             if not isinstance(body.medium, ResistiveSheet) and not metal.follows(body.shape):
                 yield from moved_faces(body, bodies, grid)
     yield from narrow_gaps(bodies, grid, metal)
-    yield from curved_gaps(bodies, grid)
+    yield from curved_gaps(bodies, grid, metal)
     yield from gaps_at_walls(bodies, grid, metal)
     yield from moved_walls(bodies, grid, metal)
     yield from moved_slanting_rims(bodies, grid, metal)
@@ -177,7 +176,7 @@ def _narrow_gap(
     if not line[0] <= at[axis] < line[-1]:
         return
     cell = float(grid.primary(axis)[int(np.searchsorted(line, at[axis], "right")) - 1])
-    if wide < GAP * cell and not _filled(at, bodies):
+    if wide < GAP * cell and not filled(at, bodies):
         between = f"{body.label} and {'its copy' if other is body else other.label}"
         yield _gap(axis, between + " over the periodic face" * (period > 0.0), wide, cell, strips)
 
@@ -196,18 +195,8 @@ def gaps_at_walls(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal
                 spans = zip(*body.shape.bounds(), grid.lines)
                 at = [float(np.clip(0.5 * (a + b), own[0], own[-1])) for a, b, own in spans]
                 at[axis] = 0.5 * (wall + (low if side == "low" else high))
-                if not _filled(at, bodies):
+                if not filled(at, bodies):
                     yield _gap(axis, f"{body.label} and the wall at {quantity(float(wall), 'm')}", wide, cell, False)
-
-
-def _filled(at: Sequence[float], bodies: Sequence[FilledShape]) -> bool:
-    """Whether a point lies in metal: the last body that holds it decides."""
-    holds = (
-        is_metal(each.medium)
-        for each in reversed(bodies)
-        if not isinstance(each.shape, Wire) and bool(each.shape.contains(*at))
-    )
-    return next(holds, False)
 
 
 def _gap(axis: int, between: str, wide: float, cell: float, strips: bool) -> Moved:

@@ -15,7 +15,7 @@ from nearfield.engines.protocol import Engine
 from nearfield.entry.constants import VACUUM_PERMITTIVITY
 from nearfield.entry.triples import Triple, triple
 from nearfield.entry.wording import counted
-from nearfield.grid.boundaries import FACES
+from nearfield.grid.boundaries import CPML, FACES
 from nearfield.grid.yee import AXES, COMPONENTS
 from nearfield.run.growth import grown, grown_at_end
 
@@ -179,12 +179,15 @@ def likely_cause(setup: Discretization, index: Triple, doubling: float) -> str:
     dispersive = any(medium.dispersive for medium in media_in_use(setup.simulation).values())
     layered = any(cells for axis in range(3) for cells in setup.simulation.boundaries.cpml_cells(axis))
     if layered and not dispersive and doubling > SLOW * setup.time_step:
-        numbers = ", ".join(f"{name}={value:.3g}" for name, value in guide_end(lowest_of(setup.band)).items())
+        named = guide_end(lowest_of(setup.band))
+        every = (setup.boundaries.face(axis, side) for axis, side in FACES)
+        other = any(isinstance(layer, CPML) and not named.items() <= layer.model_dump().items() for layer in every)
+        numbers = ", ".join(f"{name}={value:.3g}" for name, value in named.items())
+        cure = f", or give the face at which a guide ends CPML({numbers}), which takes their energy" if other else ""
         return (
             "Likely cause: fields that do not travel, trapped modes or evanescent ones, gain slowly in a CPML that "
             "they reach, in vacuum too. What was recorded before is sound: end the run earlier by `duration` or "
-            "`decay`, move the CPML further from where they are strong, or give the face at which a guide leaves an "
-            f"open box, or has a layer of your own numbers, CPML({numbers}), which takes their energy."
+            f"`decay`, move the CPML further from where they are strong{cure}."
         )
     if layers := layers_about(setup, index, margin=NEAR):
         face = layers[0]
