@@ -16,38 +16,28 @@ import numpy as np
 import nearfield as nf
 from nearfield.discretization.absorbers import guide_end
 from nearfield.entry.constants import VACUUM_SPEED
-from nearfield.grid.boundaries import CPML, cpml_profile
+from nearfield.grid.boundaries import CPML
+from nearfield.trust.walls import factors, reflection
 
-COURANT = nf.Simulation.model_fields["courant"].default
 LOWEST = 8e9  # Hz, of the band
 CUT_OFFS = (0.8, 0.95, 1.1, 1.3, 1.6, 2.0, 3.0, 5.0)  # over the lowest frequency
 NEAR = (1.01, 1.02, 1.05, 1.1)  # frequencies over the cut-off
 
 
 def returned(layer: CPML, cell: float, cut_off: float, frequencies: np.ndarray, magnetic: bool = False) -> np.ndarray:
-    """gamma of a TE mode, or a TM one (`magnetic`: H in place of E), at the layer's inner face to within a cell."""
-    count = layer.cells + 4
-    grid = nf.Grid.uniform(cell, (2, 2, count)).resolve()
-    step = COURANT * grid.maximum_time_step()
-    delay = np.exp(-2j * math.pi * frequencies * step)
-    turned = 2.0 * np.sin(math.pi * frequencies * step) / (VACUUM_SPEED * step)  # 2 sin(w dt/2)/(c dt)
-    nodes, halves = cpml_profile(None, layer, grid, 2, step)
-    rate = VACUUM_SPEED * step / cell
-    at_node, at_half = (
-        [1.0 / k + c / rate / (1.0 - b * delay) for k, b, c in zip(p.kappa, p.decay, p.drive, strict=True)]
-        for p in (nodes, halves)
-    )
-    square = (turned**2 - (2.0 * math.pi * cut_off / VACUUM_SPEED) ** 2) * cell**2
-    own, across, before = (at_half, at_node, 0) if magnetic else (at_node, at_half, 1)
-    field = np.ones(frequencies.size, dtype=complex)  # the sample next to the wall, where E along it is 0
-    flux = np.zeros_like(field) if magnetic else -across[count - 1] * field
-    for n in range(count - 1, count - layer.cells - 1, -1):
-        flux = flux + square * field / own[n]
-        field, deeper = field - flux / across[n - before], field
-    number = np.arccos(1.0 - 0.5 * square + 0j)
-    wave = np.exp(1j * np.where(number.imag > 0.0, -number, number))  # a cell towards the source
-    back = (field - deeper * wave) / (1.0 / wave - wave)
-    return back / (deeper - back)
+    """gamma of a TE mode, or a TM one (`magnetic`: H in place of E), at the layer's inner face.
+
+    A TE mode goes along the guide as a plane wave in a medium of permittivity 1 - (cut-off/frequency)^2, a TM mode as
+    one in a medium of such a permeability.
+    """
+    grid = nf.Grid.uniform(cell, (2, 2, layer.cells + 4))
+    setup = nf.Simulation(grid=grid, boundaries=nf.Boundaries(nf.PEC, z_high=layer), steps=1)._setup()
+    turn = 2j * np.sin(math.pi * frequencies * setup.time_step)
+    below = 2.0 * math.pi * cut_off * setup.time_step / np.abs(turn)
+    of_mode, vacuum = 1.0 - below**2 + 0j, np.ones_like(below)
+    nodes, halves = factors(setup, 2, "high", frequencies)
+    media = (vacuum, of_mode) if magnetic else (of_mode, vacuum)
+    return reflection(nodes, halves, layer.cells, turn, *media) * (-1.0 if magnetic else 1.0)
 
 
 def decibels(gamma: np.ndarray) -> float:

@@ -56,7 +56,7 @@ def corner_lines(
     interior = boundaries.interior(grid)
     for axis in range(3):
         u, v = next_axes(axis)
-        for place, low, high in _folded(grid, (u, v), _meetings(faces[u], faces[v], (u, v, axis), margin), margin):
+        for place, low, high in _meetings(grid, faces[u], faces[v], (u, v, axis), margin):
             if all(_strictly_inside(grid, a, q, interior[a], margin) for a, q in zip((u, v), place)):
                 yield from _looked_at(metal, ends, axis, place, (low, high), interior[axis])
 
@@ -116,9 +116,9 @@ def faces_of(shape: Solid, axis: int) -> Iterator[tuple[float, np.ndarray, np.nd
                 yield float(start[column]), lower, upper
 
 
-def _meetings(first: Faces, second: Faces, axes: Sequence[int], margin: float) -> list:
+def _meetings(grid: YeeGrid, first: Faces, second: Faces, axes: Sequence[int], margin: float) -> list:
     """((u, v), low, high) of the lines along an axis on which faces across u and v meet: each once, over all of its
-    length (m)."""
+    length (m); those on the upper face of a periodic axis on the lower one, which is the same."""
     u, v, along = axes
     spans: dict[tuple[float, float], tuple[float, float]] = {}
     order = np.argsort(first.place, kind="stable")
@@ -133,22 +133,15 @@ def _meetings(first: Faces, second: Faces, axes: Sequence[int], margin: float) -
         )
         for number, start, stop in zip(near, low, high):
             if start < stop:
-                key = float(first.place[number]), float(place)
+                key = _folded(grid, u, float(first.place[number]), margin), _folded(grid, v, float(place), margin)
                 before = spans.get(key, (start, stop))
                 spans[key] = min(before[0], start), max(before[1], stop)
     return [(key, *span) for key, span in spans.items()]
 
 
-def _folded(grid: YeeGrid, across: Sequence[int], found: list, margin: float) -> list:
-    """Such lines with those on the upper face of a periodic axis on the lower one, which is the same: each once."""
-    spans: dict[tuple[float, ...], tuple[float, float]] = {}
-    for place, low, high in found:
-        lines = [grid.lines[a] for a in across]
-        upper = [grid.closed(a) and abs(q - line[-1]) <= margin for a, q, line in zip(across, place, lines)]
-        key = tuple(float(line[0]) if far else q for far, q, line in zip(upper, place, lines))
-        before = spans.get(key, (low, high))
-        spans[key] = min(before[0], low), max(before[1], high)
-    return [(key, *span) for key, span in spans.items()]
+def _folded(grid: YeeGrid, axis: int, place: float, margin: float) -> float:
+    low, high = (float(end) for end in grid.lines[axis][[0, -1]])
+    return low if grid.closed(axis) and abs(place - high) <= margin else place
 
 
 def _strictly_inside(grid: YeeGrid, axis: int, place: float, interior: tuple[int, int], margin: float) -> bool:

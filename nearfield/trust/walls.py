@@ -62,7 +62,7 @@ def largest_return(setup: Discretization, axis: int, side: str, medium: Medium, 
     cells = setup.boundaries.cpml_cells(axis)[side == "high"]
     turn = 2j * np.sin(np.pi * frequencies[carried] * setup.time_step)
     returned = reflection(nodes, halves, cells, turn, permittivity[carried], permeability[carried])
-    return float(decibels(returned.max()))
+    return float(decibels(np.abs(returned).max()))
 
 
 def factors(setup: Discretization, axis: int, side: str, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -85,7 +85,7 @@ def reflection(
     permittivity: np.ndarray,
     permeability: np.ndarray,
 ) -> np.ndarray:
-    """|r| at the inner face of a layer of so many cells; `turn` is D, (frequency,)."""
+    """B/A at the inner face of a layer of so many cells, E = A + B there; `turn` is D, (frequency,)."""
     electric, magnetic = np.zeros_like(turn), np.ones_like(turn)
     for cell in range(cells):
         electric = electric + turn * permeability * magnetic / halves[cell]
@@ -97,4 +97,5 @@ def reflection(
     # E = A + B at the face, H half a cell before it = Y (A exp(j k d/2) - B exp(-j k d/2))
     forward = electric * admittance * np.exp(-1j * half) + magnetic
     backward = electric * admittance * np.exp(1j * half) - magnetic
-    return np.abs(backward / forward)
+    found: np.ndarray = backward / forward
+    return found
