@@ -172,7 +172,7 @@ def _looked_at(
         at[axis] = np.repeat(middle[near][None], len(ways), axis=0)
         for n, a in enumerate((u, v)):
             beside = np.array([place[n] + step * way[n] for way in ways])
-            at[a] = np.broadcast_to(_in_cell(grid, a, beside)[:, None], at[axis].shape)
+            at[a] = np.broadcast_to(in_cell(grid, a, beside)[:, None], at[axis].shape)
         return metal.holds(at, present)
 
     quarters, between = holds(QUARTERS), holds(WAYS)
@@ -193,12 +193,12 @@ def _beside(
     """Which bodies, by their `bounds` (n, 2, 3), come within a step (m) of a line."""
     found = np.ones(len(bounds), dtype=bool)
     for a, q in zip(across, place):
-        at = _in_cell(grid, a, q + step * np.array([[-1.0], [0.0], [1.0]]))
+        at = in_cell(grid, a, q + step * np.array([[-1.0], [0.0], [1.0]]))
         found &= ((bounds[:, 0, a] - step <= at) & (at <= bounds[:, 1, a] + step)).any(axis=0)
     return found
 
 
-def _in_cell(grid: YeeGrid, axis: int, places: np.ndarray) -> np.ndarray:
+def in_cell(grid: YeeGrid, axis: int, places: np.ndarray) -> np.ndarray:
     """Places along an axis, past the ends of a closed one those that they repeat."""
     if not grid.closed(axis):
         return places

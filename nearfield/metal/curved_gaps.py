@@ -14,6 +14,7 @@ from nearfield.entry.wording import counted, quantity
 from nearfield.grid.moves import Moved
 from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import is_metal
+from nearfield.metal.corner_lines import in_cell
 from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.patches import cell_near
 
@@ -104,7 +105,7 @@ def _measured(
 
     Distances of combined bodies are bounds, so the bodies themselves are looked for along the ways on which these fall.
     """
-    cells = np.array([cell_near(grid, axis, *[_in_grid(grid, axis, at[axis])] * 2) for axis in range(3)])
+    cells = np.array([cell_near(grid, axis, *[float(in_cell(grid, axis, at[axis]))] * 2) for axis in range(3)])
     feet = []
     for shape in pair:
         steps = at + 1e-3 * cells.min() * np.concatenate((np.eye(3), -np.eye(3)))
@@ -134,16 +135,10 @@ def _surface(shape: Solid, at: np.ndarray, way: np.ndarray, ends: tuple[float, f
     return inside
 
 
-def _in_grid(grid: YeeGrid, axis: int, place: float) -> float:
-    """A coordinate (m), or what it repeats of a periodic axis."""
-    low, high = (float(end) for end in grid.lines[axis][[0, -1]])
-    return low + (place - low) % (high - low) if grid.closed(axis) else place
-
-
 def _closed(gap: _Gap, bodies: Sequence[FilledShape], ends: np.ndarray, grid: YeeGrid) -> bool:
     """Whether a gap lies out of the grid, or metal fills it; `ends`: bounds (n, 2, 3) of the bodies (m)."""
     at = gap.foot + 0.5 * gap.wide * gap.way
-    inner = np.array([_in_grid(grid, axis, float(q)) for axis, q in enumerate(at)])
+    inner = np.array([in_cell(grid, axis, q) for axis, q in enumerate(at)])
     if not all(line[0] <= q <= line[-1] for line, q in zip(grid.lines, inner)):
         return True
 
