@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from lines import LAYER, MM, line, outward, silicon, slab, slot_line, with_flux
+from lines import LAYER, MM, line, silicon, slab, slot_line, with_flux
 from scipy.optimize import brentq
 from scipy.special import ellipk
 
@@ -112,46 +112,6 @@ def test_all_of_a_closed_guides_power_lies_in_its_opening():
         steps=10,
     )
     assert (guide.guide_modes([20e9]).power_within == 1.0).all()
-
-
-def coplanar() -> nf.Simulation:
-    """A strip of 2 x 4 cells between two grounds 6 cells off it, on 1 mm of eps_r 4."""
-    cell = 0.2 * MM
-    out = outward(12 * cell, cell, 3.0 * MM, 1.5, 2 * MM)
-    x = np.concatenate((-out[::-1], cell * np.arange(-11, 12), out))
-    up = outward(4 * cell, cell, 3.0 * MM, 1.5, 2 * MM)
-    z = np.concatenate((-cell * 2 - up[::-1], cell * np.arange(-5, 4), up))
-    y = 0.5 * MM * np.arange(31)
-    spans = (x[0], -10 * cell), (-4 * cell, 4 * cell), (10 * cell, x[-1])
-    corners = (x[LAYER], y[11], z[LAYER]), (x[-1 - LAYER], y[11], z[-1 - LAYER])
-    return nf.Simulation(
-        grid=nf.Grid(x, y, z),
-        structures=[
-            nf.Structure(nf.Box((x[0], y[0], -5 * cell), (x[-1], y[-1], 0)), nf.Medium(4.0)),
-            *(nf.Structure(nf.Sheet((a, y[0], 0), (b, y[-1], 0)), nf.PEC) for a, b in spans),
-        ],
-        boundaries=nf.Boundaries(nf.CPML(LAYER)),
-        ports=[nf.WaveguidePort("in", *corners, "+y", 1, "open")],
-        waveform=nf.ModulatedGaussian(4e9, 2e9),
-        precision="double",
-        steps=10,
-    )
-
-
-def test_a_coplanar_line_has_the_impedance_of_its_closed_form():
-    """Z = 30 pi/sqrt(eps) K(k')/K(k), k = a/b (Veyres and Hanna 1980).
-
-    4 %: a fifth of a cell at the edges of the slots, 6 cells wide, and in the board, 5 cells thick (found: 2 and 3 %).
-    """
-    a, b, h = 4, 10, 5
-    k2, m2 = (a / b) ** 2, (np.sinh(0.5 * np.pi * a / h) / np.sinh(0.5 * np.pi * b / h)) ** 2
-    ratio = ellipk(1 - k2) / ellipk(k2)
-    permittivity = 1 + 0.5 * (4 - 1) * ratio * ellipk(m2) / ellipk(1 - m2)
-    f = np.array([3e9])
-    modes = coplanar().guide_modes(f).isel(port=0, frequency=0)
-    assert modes["characteristic_impedance"] == pytest.approx(30 * np.pi / np.sqrt(permittivity) * ratio, rel=0.04)
-    index_found = modes["propagation_constant"].values.imag * LIGHT / (2 * np.pi * f[0])
-    assert index_found**2 == pytest.approx(permittivity, rel=0.04)
 
 
 @pytest.mark.parametrize("width, permittivity", [(0.5, 9.7), pytest.param(0.8, 16.0, marks=pytest.mark.slow)])

@@ -95,8 +95,9 @@ class Equations:
         return Wave(square, drive, e, left / drive)
 
 
-def first_waves(equations: Equations, k2: float, count: int, who: str) -> list[Wave]:
-    """The modes with the largest beta^2, in order. Errors: too few, complex waves among them."""
+def first_waves(equations: Equations, k2: float, count: int, who: str, alone: bool = False) -> list[Wave]:
+    """The modes with the largest beta^2, in order; `alone`: as that of turned_apart. Errors: too few, complex waves
+    among them."""
     space = near(equations, k2, k2 * equations.largest, count + SPARE)
     area, waves = equations.area[:, None], equations.waves(k2)
     left = area * np.stack([equations.drive(k2, e) for e in space.T], axis=1)
@@ -116,7 +117,7 @@ def first_waves(equations: Equations, k2: float, count: int, who: str) -> list[W
     found: list[np.ndarray] = []
     for group in clusters(np.sort(-squares.real)):
         if len(found) < count:  # rounding may make waves of one beta a complex pair
-            found += list(turned_apart(equations, k2, spanned(fields[:, group])[:, : group.size]).T)
+            found += list(turned_apart(equations, k2, spanned(fields[:, group])[:, : group.size], alone).T)
     return [equations.wave(k2, pointing(equations, e)) for e in found[:count]]
 
 
@@ -148,11 +149,13 @@ def spanned(vectors: np.ndarray) -> np.ndarray:
     return columns[:, sizes > 1e-6 * sizes[0]]
 
 
-def turned_apart(equations: Equations, k2: float, fields: np.ndarray) -> np.ndarray:
+def turned_apart(equations: Equations, k2: float, fields: np.ndarray, alone: bool) -> np.ndarray:
     """Modes of one wave number without common power, that with most E along the first axis leading.
 
     Of waves on conductors in one medium any mixture is one: taken are those whose charges are eigenvectors of the
-    matrix of capacitances, the even and the odd one of a pair wherever it lies in its cells.
+    matrix of capacitances, the even and the odd one of a pair wherever it lies in its cells. Conductors `alone` in an
+    endless plane, of which the section's border is a part far away, carry no charge together; the wave that they all
+    make with that border is no wave of the line, and comes last.
     """
     if fields.shape[1] == 1:
         return fields
@@ -165,6 +168,11 @@ def turned_apart(equations: Equations, k2: float, fields: np.ndarray) -> np.ndar
     power = 0.5 * (power + power.T)
     charges = _charges(equations, driven)
     squares = np.linalg.eigvals(np.linalg.solve(power, charges.T @ charges)).real
+    together = charges.sum(axis=0)
+    charged = np.linalg.solve(power, together)  # has no power in common with fields without charge
+    if alone and together @ charged > DISTINCT * np.abs(squares).max():
+        neutral = fields @ np.linalg.svd(together[None])[2][1:].T
+        return np.column_stack((turned_apart(equations, k2, neutral, False), fields @ charged))
     if np.diff(np.sort(squares)).min() > DISTINCT * np.abs(squares).max():
         turn = leading(charges.T @ charges, power)
         along_first_axis = np.sum(area * along * (fields @ turn) ** 2, axis=0) / np.diag(turn.T @ power @ turn)

@@ -28,11 +28,12 @@ Edges = np.ndarray | slice
 @dataclass(frozen=True)
 class Own:
     """The part of a cross-section that a port sees: its live edges, how well polynomials are to give profiles there,
-    the least part of the power that a mode has there."""
+    the least part of the power that a mode has there; whether its conductors are `alone` (loaded.turned_apart)."""
 
     edges: Edges
     smooth: float = SMOOTH
     least: float = 0.0
+    alone: bool = False
 
     def refuse_unguided(self, equations: Equations, wave: Wave, number: int, who: str) -> None:
         """Refuse a mode with less power there."""
@@ -104,7 +105,7 @@ def loaded_mode(
     """
     equations = Equations(section)
     middle = float(wave_number(np.array([0.5 * sum(band)]), time_step)[0]) ** 2
-    known = {middle: first_waves(equations, middle, number, who)[number - 1]}
+    known = {middle: first_waves(equations, middle, number, who, own.alone)[number - 1]}
     own.refuse_unguided(equations, known[middle], number, who)
     waves: list[Wave] = []
     miss = np.inf

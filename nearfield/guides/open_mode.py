@@ -16,7 +16,7 @@ from nearfield.analysis.open_line import OpenLine
 from nearfield.guides.loaded_mode import LoadedMode, Own, loaded_mode
 from nearfield.guides.modes import differences, flat_edges
 from nearfield.guides.open_currents import line_currents
-from nearfield.guides.outspread import Outspread, outspread
+from nearfield.guides.outspread import Outspread, alone, outspread
 from nearfield.guides.section import Section, Traces
 
 SMOOTH = 5e-3  # as that of loaded_mode: fields of open lines are not analytic at 0, and their border is cut anyway
@@ -54,7 +54,8 @@ def open_mode(section: Section, number: int, band: tuple[float, float], time_ste
     Errors: those of loaded_mode; a mode that no line or core guides.
     """
     wide = outspread(section)
-    mode = loaded_mode(wide.section, number, band, time_step, who, Own(wide.inside, SMOOTH, GUIDED))
+    own = Own(wide.inside, SMOOTH, GUIDED, alone(wide))
+    mode = loaded_mode(wide.section, number, band, time_step, who, own)
     electric, magnetic = mode.electric[:, wide.inside], mode.magnetic[:, wide.inside]
     e, h = mode.electric_parts @ electric, mode.magnetic_parts @ magnetic
     within = np.sum(e * h * section.edges.area, axis=1)

@@ -87,10 +87,22 @@ def rims(section: Section, beyond: tuple[Beyond, Beyond]) -> tuple[np.ndarray, n
     return along_u, along_v
 
 
+def rectangle(wide: Outspread) -> tuple[slice, slice]:
+    """The nodes of the continued section along u and v without the wall behind virtual cells."""
+    u, v = (slice(1 if low else None, -1 if high else None) for low, high in wide.beyond)
+    return u, v
+
+
+def alone(wide: Outspread) -> bool:
+    """Whether no conductor goes on to the wall behind the virtual cells."""
+    live = wide.section.live_n[rectangle(wide)]
+    return bool(live[[0, -1]].all() and live[:, [0, -1]].all())
+
+
 def conductor_numbers(wide: Outspread) -> np.ndarray:
     """Numbers of the conductors at all nodes, -1 at none; the wall behind the virtual cells joins none together."""
     section, numbers = wide.section, np.full(wide.section.live_n.shape, -1)
-    u, v = (slice(1 if low else None, -1 if high else None) for low, high in wide.beyond)
+    u, v = rectangle(wide)
     dead = ~section.live_n[u, v]
     along_u, along_v = ~section.live_u[:, v], ~section.live_v[u]
     along_u = along_u[1 if wide.beyond[0][0] else 0 : -1 if wide.beyond[0][1] else None]
