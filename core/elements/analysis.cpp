@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "elements/hybrid.hpp"
 #include "elements/persistence.hpp"
 #include "elements/steepest.hpp"
 #include "elements/trace.hpp"
@@ -30,7 +31,7 @@ Analysis analysed(const Lattice& lattice, const T* field, const Options& options
     Directions directions = steepest(lattice, field, team);
     const bool lines = method != Method::discrete;
     const double widest = lines ? widest_difference(field, team) : 0;
-    const auto cells = lines ? crossings(lattice, axes, field, team) : Numbers<std::uint8_t>();
+    const auto cells = method == Method::trace ? crossings(lattice, axes, field, team) : Numbers<std::uint8_t>();
     const auto labelled = [&](Numbers<std::uint8_t>& towards, double sign, std::vector<Extremum>& extrema) {
         const auto points = ends(towards, team);
         auto labels = followed(lattice, towards, points, team, sign > 0 ? "up-labels" : "down-labels");
@@ -38,9 +39,12 @@ Analysis analysed(const Lattice& lattice, const T* field, const Options& options
         extrema = refined(lattice, axes, field, points);
         Simplification simpler;
         if (persistence > 0) simpler = simplified(lattice, field, sign, labels, points, persistence, team);
-        if (lines)
-            labels = traced(lattice, axes, field, sign, widest, labels, extrema, cells,
-                            {method == Method::trace, options.chunk}, team, counts);
+        if (lines) {
+            Lines<T> from(lattice, axes, field, sign, widest, labels, extrema, options.chunk, team);
+            auto found = method == Method::trace ? traced(from, cells) : hybrid(from);
+            from.count(counts);
+            labels = std::move(found);
+        }
         if (persistence > 0) {
             team.meet();  // others read labels beside their own points until here
             replace(simpler, labels, team);

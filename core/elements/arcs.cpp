@@ -35,7 +35,7 @@ void measure(const Lattice& lattice, const T* field, const Numbers<std::uint8_t>
     const auto summits = ends(towards, team);
     const auto labels = followed(lattice, towards, summits, team, "");
     const auto extrema = refined(lattice, axes, field, summits);
-    const Task<T> task{lattice, axes, field, sign, labels.data(), nullptr, extrema.data(), nullptr};
+    const Task<T> task{lattice, axes, field, sign, labels.data(), extrema.data()};
     const Tracer<T, Odometer> tracer(task);
     in_chunks(count, batch, threads, [&](long first, long last) {
         std::array<long, batch> own{};

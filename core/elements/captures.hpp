@@ -7,6 +7,7 @@
 
 #include "cells.hpp"
 #include "extrema.hpp"
+#include "levels.hpp"
 #include "trapping.hpp"
 
 namespace nearfield::elements {
@@ -21,18 +22,26 @@ struct Walk {
     Point gradient;  // of the field upwards, of its negative downwards; `steep` is its length
 };
 
+// What ends lines before they come to an extremum, by either or by none.
+struct Known {
+    const std::uint8_t* cells = nullptr;  // of trapping.hpp, of the labels of steepest neighbours
+    const double* thresholds = nullptr;   // of an extremum, the value above which no other lies ahead
+    const Level* level = nullptr;         // where the corners of a cell have one label, all of it has
+    const Label* found = nullptr;         // at the points of that level
+    int blind = 0;                        // first steps that do not look at it
+};
+
 // What all lines of one direction share.
 template <class T>
 struct Task {
     const Lattice& lattice;
     const std::array<Axis<T>, 3>& axes;
     const T* field;
-    double sign;                // of the field upwards 1, downwards -1
-    const Label* labels;        // of the ends of the paths of steepest neighbours
-    const std::uint8_t* cells;  // of trapping.hpp
-    const Extremum* extrema;    // places in units of the smallest width
-    const double* thresholds;   // of an extremum, the value above which no other lies ahead
+    double sign;                                              // of the field upwards 1, downwards -1
+    const Label* labels;                                      // of the ends of the paths of steepest neighbours
+    const Extremum* extrema;                                  // places in units of the smallest width
     double widest = std::numeric_limits<double>::infinity();  // no less than any difference of two values
+    Known known = {};
 };
 
 template <class T>
@@ -46,15 +55,28 @@ public:
         return low;
     }
 
-    // The extremum where a line in the cell `low` must end: in a cell that none leaves, or one whose corners belong to it,
-    // above the highest value at which any other region begins; or next to it.
-    Label captured(const Walk& walk, const Place& low) const {
+    // The extremum where a line in the cell `low` must end, or beside which it is.
+    Label captured(const Walk& walk, const Place& low, int steps) const {
+        const Label label = ahead(walk.value, low, steps);
+        return label == unknown ? within(walk, low, snap) : moved(label, walk.image);
+    }
+
+    // The only extremum that lies ahead of all lines in a cell: one that none leaves, or whose corners belong to one region,
+    // above the highest value at which any other begins.
+    Label ahead(double value, const Place& low, int steps) const {
+        const Known& known = task.known;
+        if (known.level && steps >= known.blind) return known.level->around(known.found, low);
+        if (!known.cells) return unknown;
         const long index = task.lattice.index(low);
         const Label label = task.labels[index];
-        const std::uint8_t cell = task.cells[index];
-        if (cell & trapped || (cell & whole && walk.value > task.thresholds[rank_of(label)]))
-            return moved(label, walk.image);
-        return within(walk, low, snap);
+        const std::uint8_t cell = known.cells[index];
+        return cell & trapped || (cell & whole && value > known.thresholds[rank_of(label)]) ? label : unknown;
+    }
+
+    // Whether the extremum of a point of the grid is known before a line starts there.
+    bool settled(long index, double value) const {
+        const Known& known = task.known;
+        return known.cells && (known.cells[index] & trapped || value > known.thresholds[rank_of(task.labels[index])]);
     }
 
     // The extremum beside the line.

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <limits>
+#include <tuple>
 
-#include "elements/bricks.hpp"
-#include "elements/tracer.hpp"
 #include "elements/trapping.hpp"
 #include "schedule/replicas.hpp"
 
@@ -13,8 +12,7 @@ namespace nearfield::elements {
 
 namespace {
 
-constexpr long together = 8;  // bricks few of whose points are asked
-constexpr long batch = 1024;  // points of a chunk of work that follows no lines
+constexpr long batch = 1024;  // points of a chunk of work
 
 void raise(double& most, double value) {
     std::atomic_ref shared(most);
@@ -23,13 +21,12 @@ void raise(double& most, double value) {
     }
 }
 
-// The points around which labels differ, the cells whose corners have one label, and of every extremum the value that a
+// The cells whose corners have one label, and of every extremum the value that a
 // line has to pass so that nothing but this extremum lies ahead: the largest within a cell of such a point. (Overshoot of
 // the interpolant between points is left out.)
 template <class T>
 std::vector<double> thresholds_of(const Lattice& lattice, const T* field, double sign, const Numbers<Label>& labels,
-                                  std::size_t extrema, const Numbers<std::uint8_t>& mixed,
-                                  const Numbers<std::uint8_t>& cells, const Team& team) {
+                                  std::size_t extrema, const Numbers<std::uint8_t>& cells, const Team& team) {
     std::vector<double> found(extrema, -std::numeric_limits<double>::infinity());
     std::array<long, directions> offsets;  // of neighbours that lie in the box
     for (int d = 0; d < directions; ++d) offsets[d] = lattice.index(step_of(d));
@@ -55,17 +52,15 @@ std::vector<double> thresholds_of(const Lattice& lattice, const T* field, double
             if (is_whole(lattice, labels.data(), at, p)) cells[p] |= whole | trapped;
             Label around[directions];
             double most = sign * field[p];
-            bool alike = true, face_alike = true;
+            bool alike = true;
             for (int d = 0; d < directions; ++d) {
                 Site to;
                 around[d] = labels[p];
                 if (!lattice.neighbour(at, step_of(d), to)) continue;
                 around[d] = moved(labels[to.index], to.image);
                 alike = alike && around[d] == labels[p];
-                if (is_face(d)) face_alike = face_alike && around[d] == labels[p];
                 most = std::max(most, sign * field[to.index]);
             }
-            mixed[p] = !face_alike;
             if (alike) continue;
             for (const Label label : around)
                 if (label != unknown) raise(found[rank_of(label)], most);
@@ -75,26 +70,6 @@ std::vector<double> thresholds_of(const Lattice& lattice, const T* field, double
     const std::vector<double> each = team.all(found);
     for (std::size_t m = 0; m < each.size(); ++m) found[m % extrema] = std::max(found[m % extrema], each[m]);
     return found;
-}
-
-enum : std::uint8_t { idle, asked, done };
-
-// The team's own points beside those whose label has changed are asked next, unless they were before. Several threads may
-// ask one point: each writes the same.
-void ask_beside(const Lattice& lattice, const Team& team, const std::vector<long>& changed,
-                const Numbers<std::uint8_t>& wanted) {
-    in_chunks(long(changed.size()), batch, team.threads, [&](long first, long last) {
-        for (long m = first; m < last; ++m) {
-            const Place at = lattice.place(changed[m]);
-            for (int d = 0; d < directions; ++d) {
-                Site to;
-                if (!is_face(d) || !lattice.neighbour(at, step_of(d), to)) continue;
-                if (to.index < team.first || to.index >= team.last) continue;
-                const std::atomic_ref state(wanted[to.index]);
-                if (state.load(std::memory_order_relaxed) == idle) state.store(asked, std::memory_order_relaxed);
-            }
-        }
-    });
 }
 
 }  // namespace
@@ -118,66 +93,22 @@ template double widest_difference<float>(const float*, const Team&);
 template double widest_difference<double>(const double*, const Team&);
 
 template <class T>
-Numbers<Label> traced(const Lattice& lattice, const std::array<Axis<T>, 3>& axes, const T* field, double sign,
-                      double widest, const Numbers<Label>& labels, const std::vector<Extremum>& extrema,
-                      const Numbers<std::uint8_t>& cells, const Effort& effort, const Team& team, Counts& counts) {
-    const std::string side = sign > 0 ? "up" : "down";
-    const Numbers<std::uint8_t> wanted(lattice.size(), team, side + "-wanted");
-    const auto thresholds = thresholds_of(lattice, field, sign, labels, extrema.size(), wanted, cells, team);
-    trap(lattice, field, sign, labels, thresholds, team, cells);
-    const auto machine = schedule::this_machine(team.threads);
-    const schedule::Replicas<Extremum> near_extrema(extrema, machine);
-    const schedule::Replicas<double> near_thresholds(thresholds, machine);
-    Numbers<Label> found(lattice.size(), team, side + "-ends");
-    team.in_chunks(batch, [&](long first, long last) {
-        std::copy(labels.data() + first, labels.data() + last, found.data() + first);
-        if (effort.all) std::fill(wanted.data() + first, wanted.data() + last, asked);
-    });
-    const Bricks bricks(lattice, effort.chunk, team.first, team.last);
-    std::atomic<long> lines{0}, lost{0};
-    for (bool more = true; more;) {
-        std::vector<std::vector<long>> changed(bricks.size());
-        in_chunks(bricks.size(), effort.all ? 1 : together, team.threads, [&](long first, long last) {
-            const Task<T> task{
-                lattice, axes, field, sign, labels.data(), cells.data(), near_extrema.here(), near_thresholds.here(),
-                widest};
-            const Tracer<T> tracer(task);
-            std::vector<long> points;
-            for (long brick = first; brick < last; ++brick)
-                bricks.each(brick, [&](long p) {
-                    if (wanted[p] != asked) return;
-                    wanted[p] = done;
-                    points.push_back(p);
-                });
-            const long own = long(points.size());
-            std::vector<Label> ends(points.size());
-            tracer.follow(points.data(), own, ends.data());
-            lines += own;
-            lost += std::count(ends.begin(), ends.end(), unknown);
-            for (long m = 0; m < own; ++m) {
-                if (ends[m] == unknown || ends[m] == labels[points[m]]) continue;
-                found[points[m]] = ends[m];
-                if (effort.all) continue;  // no point is left to be asked
-                changed[first].push_back(points[m]);
-            }
+Numbers<Label> traced(Lines<T>& lines, const Numbers<std::uint8_t>& cells) {
+    const auto& [lattice, labels, team] = std::tie(lines.lattice, lines.labels, lines.team);
+    const auto thresholds = thresholds_of(lattice, lines.field, lines.sign, labels, lines.extrema.size(), cells, team);
+    trap(lattice, lines.field, lines.sign, labels, thresholds, team, cells);
+    const schedule::Replicas<double> near_thresholds(thresholds, lines.layout);
+    Numbers<Label> found(lattice.size(), team, lines.side + "-ends");
+    lines.from(
+        1, [&] { return Known{.cells = cells.data(), .thresholds = near_thresholds.here()}; },
+        [](long) { return true; },
+        [&](const std::vector<long>& points, const std::vector<Label>& ends) {
+            for (std::size_t m = 0; m < points.size(); ++m)
+                found[points[m]] = ends[m] == unknown ? labels[points[m]] : ends[m];
         });
-        if (effort.all) break;
-        std::vector<long> all;
-        for (const auto& part : changed) all.insert(all.end(), part.begin(), part.end());
-        all = team.all(all);
-        more = !all.empty();
-        ask_beside(lattice, team, all, wanted);
-    }
-    counts.traced += team.sum(lines);
-    counts.unresolved += team.sum(lost);
     return found;
 }
-
-#define NEARFIELD_TRACED(T)                                                                                    \
-    template Numbers<Label> traced<T>(const Lattice&, const std::array<Axis<T>, 3>&, const T*, double, double, \
-                                      const Numbers<Label>&, const std::vector<Extremum>&,                     \
-                                      const Numbers<std::uint8_t>&, const Effort&, const Team&, Counts&)
-NEARFIELD_TRACED(float);
-NEARFIELD_TRACED(double);
+template Numbers<Label> traced(Lines<float>&, const Numbers<std::uint8_t>&);
+template Numbers<Label> traced(Lines<double>&, const Numbers<std::uint8_t>&);
 
 }  // namespace nearfield::elements

@@ -12,6 +12,7 @@ namespace nearfield::elements {
 // Lengths in units of the smallest width.
 constexpr double longest_step = 8.0, first_step = 2.0, shortest_step = 1e-3;
 constexpr double longest_kept = 0.5;   // the same of lines whose places are kept
+constexpr double before_wall = 0.1;    // a step shorter than this near a wall goes on to it
 constexpr double degenerate = 1e-3;    // gradient over the largest difference to a neighbour, at a critical point
 constexpr double from_critical = 0.1;  // widths, of a line that starts at a critical point; each later one twice as far
 constexpr double from_stalled = 0.01;  // the same of a line that came to one
@@ -35,6 +36,7 @@ public:
     explicit Tracer(const Task<T>& task)
         : task(task), terrain(elements::terrain(task.axes, task.field, task.sign)), captures(task) {
         for (int d = 0; d < directions; ++d) beside[d] = task.lattice.index(step_of(d));
+        for (int a = 0; a < 3; ++a) walls = walls || (task.lattice.n[a] > 1 && !task.axes[a].periodic);
     }
 
     // Lines from `count` points of the grid, several in hand; where they end, and their trails.
@@ -52,11 +54,9 @@ public:
             while (next < count) {
                 line.number = next;
                 line.index = points[next++];
-                const Label label = ends[line.number] = task.labels[line.index];
+                ends[line.number] = task.labels[line.index];
                 if constexpr (!Trail::whole)
-                    if (task.cells[line.index] & trapped ||
-                        task.sign * task.field[line.index] > task.thresholds[rank_of(label)])
-                        continue;
+                    if (captures.settled(line.index, task.sign * task.field[line.index])) continue;
                 begin(line, bundle, m);
                 if (!arrived(line, bundle, m)) return true;
                 finish(line);
@@ -145,21 +145,52 @@ private:
         line.steps = 0;
         put(walk, line, bundle, m);
         line.trail.add(walk);
-        line.end = captured(walk, captures.cell_of(walk));
+        line.end = captured(walk, captures.cell_of(walk), line);
     }
-    Label captured(const Walk& walk, const Place& low) const {
-        return Trail::whole ? captures.reached(walk, low) : captures.captured(walk, low);
+    Label captured(const Walk& walk, const Place& low, const Line& line) const {
+        return Trail::whole ? captures.reached(walk, low) : captures.captured(walk, low, line.steps);
     }
 
     // Whether the line has ended for good; one that may have come to a saddle starts anew.
     bool arrived(Line& line, Bundle& bundle, long m) const {
+        if (line.end == unknown && walls && bundle.length[m] < before_wall) land(line, bundle, m);
         while (line.end != unknown || !(bundle.here.steep[m] > 0) || bundle.length[m] < line.shortest ||
                line.steps == most_steps) {
             if (line.end == unknown) line.end = captures.stalled(walk(line, bundle, m));
-            if (line.end != unknown || line.attempt == attempts || summit(bundle, m)) return true;
+            if (line.end != unknown || line.attempt == attempts) return true;
+            if (summit(bundle, m)) {
+                if constexpr (!Trail::whole) line.end = captures.beside(walk(line, bundle, m));
+                return true;
+            }
             again(line, bundle, m);
         }
         return false;
+    }
+
+    // Straight on to a wall that the next two steps would cross: the gradient changes there at once, so that steps towards it
+    // are refused until they are too short.
+    void land(Line& line, Bundle& bundle, long m) const {
+        Walk now = walk(line, bundle, m);
+        double far = 2 * bundle.length[m];
+        int wall = -1;
+        for (int a = 0; a < 3; ++a) {
+            if (task.axes[a].periodic || !(std::abs(now.gradient[a]) > 0)) continue;
+            const double left = now.gradient[a] > 0 ? task.axes[a].length - now.at[a] : now.at[a];
+            const double there = left * now.steep / std::abs(now.gradient[a]);
+            if (there < far) far = there, wall = a;
+        }
+        if (wall < 0) return;
+        for (int a = 0; a < 3; ++a) now.at[a] += far * now.gradient[a] / now.steep;
+        now.at[wall] = now.gradient[wall] > 0 ? task.axes[wall].length : 0.0;
+        wrap(now);
+        measure(now);
+        put(now, line, bundle, m);
+        bundle.length[m] = std::min(first_step, longest);
+        bundle.went[m] = 1;
+        line.trail.advance(far);
+        ++line.steps;
+        line.trail.add(now);
+        line.end = captured(now, captures.cell_of(now), line);
     }
 
     // Whether a line that goes no further is at an extremum of the function itself, which has none beside it on the grid:
@@ -190,7 +221,7 @@ private:
         ++line.steps;
         line.trail.add(now);
         const auto& cell = bundle.here.cell;
-        line.end = captured(now, moved ? captures.cell_of(now) : Place{cell[0][m], cell[1][m], cell[2][m]});
+        line.end = captured(now, moved ? captures.cell_of(now) : Place{cell[0][m], cell[1][m], cell[2][m]}, line);
     }
 
     // At a point of the grid, where the cubic polynomials have the slopes of parabolas.
@@ -310,6 +341,7 @@ private:
     Terrain<T> terrain;
     const Kernels<T>& kernels = kernels_for<T>();
     Captures<T> captures;
+    bool walls = false;                   // some axis ends
     std::array<long, directions> beside;  // from a point whose neighbours all lie in the box
 };
 

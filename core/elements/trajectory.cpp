@@ -38,7 +38,7 @@ std::vector<Half> halves(const Lattice& lattice, const std::array<Axis<T>, 3>& a
     const auto summits = ends(towards, team);
     const auto labels = followed(lattice, towards, summits, team, "");
     const auto extrema = refined(lattice, axes, field, summits);
-    const Task<T> task{lattice, axes, field, sign, labels.data(), nullptr, extrema.data(), nullptr};
+    const Task<T> task{lattice, axes, field, sign, labels.data(), extrema.data()};
     const Tracer<T, Trail> tracer(task);
     const Captures<T> captures(task);
     const auto unfolded = [&](Point place, const Place& image) {

@@ -62,7 +62,8 @@ def elements(
     - `periodic`: axes that close on themselves, as "xz", one truth value for all or one each; the last point then lies
       one spacing before the first of the next period
     - `method`: "trace" follows the gradient of a cubic interpolant with a continuous gradient, "discrete" goes from
-      point to steepest neighbour (fast, biased along the grid), "hybrid" traces where neighbours differ in "discrete"
+      point to steepest neighbour (fast, biased along the grid), "hybrid" traces from points of a
+      coarse lattice, then from those between points whose labels differ
     - `threads`: one a physical core if left out; labels are the same bits for any number
     - `persistence`: maxima that rise less than this above the pass to a higher one, and minima alike, are left out;
       what leads to them belongs to the extremum across the pass: a value, or "5%" of the difference between the field's
