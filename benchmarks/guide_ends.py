@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 import nearfield as nf
-from nearfield.discretization.absorbers import guide_end
+from nearfield.discretization.cpml import guide_end
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.grid.boundaries import CPML
 from nearfield.trust.walls import factors, reflection

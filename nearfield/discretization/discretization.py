@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.coupling import coupling_term
 from nearfield.coefficients.stability import lowest_index
-from nearfield.discretization.absorbers import layer_media, suited_layers
+from nearfield.discretization.cpml import layer_media, suited_layers
 from nearfield.discretization.excitations import (
     all_waveforms,
     band_of,
@@ -153,13 +153,13 @@ class Discretization:
 
     @cached_property
     def boundaries(self) -> Boundaries:
-        """The six faces, each CPML with the numbers that suit the media in it."""
-        return suited_layers(self.simulation.boundaries, self.coefficients, self.layer_media, self.band)
+        """The six faces, each CPML with its whole profile."""
+        return suited_layers(self.coefficients, self.layer_media, self.band)
 
     @cached_property
     def layer_media(self) -> dict[tuple[int, str], list[Medium]]:
         """The media in each CPML by its axis and side."""
-        return layer_media(self.simulation.boundaries, self.coefficients)
+        return layer_media(self.coefficients)
 
     @cached_property
     def context(self) -> Context:

@@ -199,22 +199,6 @@ class Boundaries(Schema):
         low, high = (face.cells if isinstance(face := self.face(axis, side), CPML) else 0 for side in SIDES)
         return low, high
 
-    def layers(self, axis: int) -> tuple[CPML | None, CPML | None]:
-        """The CPML at the low and the high end of an axis, None for a wall, with a line's frequency shift chosen."""
-        guided = self.guided(axis)
-
-        def layer(face: Face) -> CPML | None:
-            if not isinstance(face, CPML):
-                return None
-            return face.model_copy(update={"alpha_maximum": 0.0}) if guided and face.alpha_maximum is None else face
-
-        return layer(self.face(axis, 0)), layer(self.face(axis, 1))
-
-    def guided(self, axis: int) -> bool:
-        """Whether the four faces beside an axis are walls or periodic, so that guided waves alone come to its ends."""
-        sides = (self.face(other, side) for other in range(3) if other != axis for side in SIDES)
-        return not any(isinstance(side, CPML) for side in sides)
-
     def interior(self, grid: YeeGrid) -> tuple[tuple[int, int], ...]:
         """First and one past the last cell outside the CPML along each axis. Error: nothing is left."""
         ranges = []
@@ -253,12 +237,12 @@ class StretchProfile:
 
 
 def cpml_profile(
-    low: CPML | None, high: CPML | None, grid: YeeGrid, axis: int, time_step: float
+    low: Face | None, high: Face | None, grid: YeeGrid, axis: int, time_step: float
 ) -> tuple[StretchProfile, StretchProfile]:
     """CPML coefficients along one axis: at the nodes (for E) and at the half nodes (for H).
 
     decay = exp(-(sigma/kappa + alpha) dt/eps0), c_cpml = sigma (decay - 1)/(sigma kappa + kappa^2 alpha).
-    `low` and `high` are the faces' CPML, None for a wall.
+    `low` and `high` are the two faces; what is no CPML does not stretch.
     """
     step = VACUUM_SPEED * time_step
     nodes = _profile(low, high, grid, axis, time_step, grid.lines[axis], step / grid.dual(axis))
@@ -273,12 +257,12 @@ def layer_extent(layer: CPML, line: np.ndarray, low: bool) -> tuple[float, float
 
 
 def _profile(
-    low: CPML | None, high: CPML | None, grid: YeeGrid, axis: int, time_step: float, at: np.ndarray, rate: np.ndarray
+    low: Face | None, high: Face | None, grid: YeeGrid, axis: int, time_step: float, at: np.ndarray, rate: np.ndarray
 ) -> StretchProfile:
     line = grid.lines[axis]
     kappa, decay, drive = np.ones(at.size), np.zeros(at.size), np.zeros(at.size)
     for layer, outward in ((low, -1.0), (high, 1.0)):
-        if layer is None:
+        if not isinstance(layer, CPML):
             continue
         inner, thickness = layer_extent(layer, line, outward < 0)
         depth = outward * (at - inner) / thickness

@@ -26,7 +26,7 @@ def axis_profile(
     A PMC wall halves the dual length there, a seam leaves it as it is; on other walls tangential E is zero for good,
     and the whole cell stands.
     """
-    nodes, halves = cpml_profile(*boundaries.layers(axis), grid, axis, time_step)
+    nodes, halves = cpml_profile(boundaries.face(axis, 0), boundaries.face(axis, 1), grid, axis, time_step)
     scale = VACUUM_SPEED * time_step / unit
     dual, primary = grid.dual(axis)[:active].copy(), grid.primary(axis)
     if boundaries.face(axis, "low") != "pmc" and not grid.closed(axis):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from nearfield.discretization.absorbers import guide_end, lowest_of
+from nearfield.discretization.cpml import guide_end, lowest_of
 from nearfield.discretization.discretization import Discretization
 from nearfield.discretization.resolution import media_in_use
 from nearfield.engines.protocol import Engine

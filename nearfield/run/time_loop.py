@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from nearfield.analysis.sparameters import scattering_variables
-from nearfield.discretization.absorbers import lowest_of
 from nearfield.discretization.cautions import cautions
+from nearfield.discretization.cpml import lowest_of
 from nearfield.discretization.discretization import Discretization
 from nearfield.discretization.excitations import port_waveform
 from nearfield.discretization.model import Model, stated

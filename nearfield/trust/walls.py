@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.discretization.absorbers import LOOKED_AT, travels
+from nearfield.discretization.cpml import LOOKED_AT, travels
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.levels import decibels
 from nearfield.grid.boundaries import cpml_profile
-from nearfield.grid.yee import AXES
+from nearfield.grid.yee import AXES, SIDES
 from nearfield.media.materials import Medium
 from nearfield.trust.entries import Trust, judged
 
@@ -68,7 +68,8 @@ def largest_return(setup: Discretization, axis: int, side: str, medium: Medium, 
 def factors(setup: Discretization, axis: int, side: str, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """F at nodes and at half nodes (place, frequency), from the wall inwards."""
     grid, step = setup.grid, VACUUM_SPEED * setup.time_step
-    profiles = cpml_profile(*setup.boundaries.layers(axis), grid, axis, setup.time_step)
+    low, high = (setup.boundaries.face(axis, end) for end in SIDES)
+    profiles = cpml_profile(low, high, grid, axis, setup.time_step)
     z = np.exp(2j * np.pi * frequencies * setup.time_step)
     nodes, halves = (
         (step / (profile.kappa * length))[:, None] + profile.drive[:, None] / (1 - profile.decay[:, None] / z)

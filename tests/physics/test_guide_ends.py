@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import nearfield as nf
-from nearfield.discretization.absorbers import guide_end
+from nearfield.discretization.cpml import guide_end
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 from guide_ends import LOWEST, gain, in_band, near_cut_off, returned
@@ -57,14 +57,14 @@ def test_it_is_the_default_where_every_wave_has_a_cut_off():
 
 def test_waves_without_a_cut_off_keep_the_lines_end():
     inner = nf.Structure(nf.Box((5 * MM, 3 * MM, 0), (7 * MM, 5 * MM, 40 * MM)), nf.PEC)
-    assert chosen([inner]) == nf.CPML()  # two conductors; alpha is taken for 0 at guided faces
-    assert chosen(x="periodic", y="periodic") == nf.CPML()
-    assert chosen(x=nf.PMC) == chosen(x=nf.PMC, high=1) == nf.CPML()  # two walls, however close
-    assert chosen(x=nf.Bloch(phase=1.0), y="periodic") == nf.CPML()  # an angle's orders are wanted to the last digits
+    assert chosen([inner]) == LINE  # two conductors
+    assert chosen(x="periodic", y="periodic") == LINE
+    assert chosen(x=nf.PMC) == chosen(x=nf.PMC, high=1) == LINE  # two walls, however close
+    assert chosen(x=nf.Bloch(phase=1.0), y="periodic") == LINE  # an angle's orders are wanted to the last digits
 
 
 def test_a_profile_of_which_a_number_is_given_stays():
-    assert chosen(layer=nf.CPML(sigma_ratio=0.9)) == nf.CPML(sigma_ratio=0.9)
+    assert chosen(layer=nf.CPML(sigma_ratio=0.9)) == nf.CPML(sigma_ratio=0.9, alpha_maximum=0.0)
     assert chosen(layer=LINE) == LINE
 
 

@@ -1,4 +1,15 @@
-"""The numbers of each CPML that suit the media in it: sigma, alpha and the refractive index they are scaled for.
+"""The CPML of each face: what comes to it, what fills it, and the whole profile that follows. `face_profile` decides.
+
+Numbers that are given stay. Of those left out, n are the indices of the media in the layer, f is the lowest frequency;
+with an index given the media are not looked at, as if they were vacuum:
+
+| what comes to the face | its media | order, sigma_ratio, kappa_maximum, alpha_order | index | alpha_maximum |
+|---|---|---|---|---|
+| waves with a cut-off alone, and no number is given | lossless | `GUIDE_END` | lowest n | 0.22 (2 pi f) eps0 |
+| waves between walls or periodic faces | lossless | defaults | lowest n | 0 |
+| the same | absorbing | defaults | lowest n | 2 (2 pi f) eps0 spread, at most as below |
+| waves along conductors in an open box | not vacuum | defaults | lowest n | the same |
+| waves of open space | any | defaults | lowest n | 0.08/(eta0 cell n), highest n |
 
 In a medium of index n a wave of the same number of cells has an n-th of the frequency, so that sigma/n and alpha/n do
 to it what sigma and alpha do in vacuum. A layer has one profile across the whole face: of several media sigma follows
@@ -9,13 +20,15 @@ highest. docs/method.md has the figures.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum, auto
 
 import numpy as np
 
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_PERMITTIVITY
-from nearfield.grid.boundaries import CPML, DEFAULT_ALPHA, FACES, Boundaries, layer_extent
+from nearfield.grid.boundaries import CPML, DEFAULT_ALPHA, FACES, Boundaries, layer_extent, repeats
 from nearfield.grid.yee import AXES
 from nearfield.media.materials import Medium
 
@@ -28,6 +41,15 @@ SHIFT = 2.0  # alpha over 2 pi eps0 (lowest frequency) where lines end; 1 to 4 s
 VACUUM = {"permittivity": 1.0, "permeability": 1.0, "conductivity": 0.0, "magnetic_conductivity": 0.0}
 
 
+class Waves(Enum):
+    """What comes to a face."""
+
+    CUT_OFF = auto()  # guided waves that all have a cut-off: one conductor, walls among them, and no period about it
+    GUIDED = auto()  # others between walls or periodic faces: of lines, plane waves, orders of a grating
+    LINE = auto()  # waves along two conductors or more that leave an open box
+    OPEN = auto()
+
+
 @dataclass(frozen=True)
 class Filling:
     """What a layer holds: whether something there absorbs waves, and indices of its media over the band."""
@@ -38,48 +60,61 @@ class Filling:
     spread: float  # lowest over highest of the media's own lowest indices; 1 where one medium fills the layer
 
 
-def layer_media(boundaries: Boundaries, coefficients: Coefficients) -> dict[tuple[int, str], list[Medium]]:
+def layer_media(coefficients: Coefficients) -> dict[tuple[int, str], list[Medium]]:
     """The media in each CPML by its axis and side, see `cells_media`."""
-    return {
-        (axis, side): cells_media(boundaries, coefficients, axis, side)
-        for axis, side in FACES
-        if isinstance(boundaries.face(axis, side), CPML)
-    }
+    boundaries = coefficients.boundaries
+    layers = [(axis, side) for axis, side in FACES if isinstance(boundaries.face(axis, side), CPML)]
+    return {(axis, side): cells_media(coefficients, axis, side) for axis, side in layers}
 
 
 def suited_layers(
-    boundaries: Boundaries,
-    coefficients: Coefficients,
-    media: dict[tuple[int, str], list[Medium]],
-    band: tuple[float, float],
+    coefficients: Coefficients, media: dict[tuple[int, str], list[Medium]], band: tuple[float, float]
 ) -> Boundaries:
-    """The boundaries with an index and alpha for each CPML with media in it, where they are not given.
+    """The boundaries with the profile of each CPML.
 
     `media`: `layer_media`; `band`: lowest and highest frequency (Hz) of the excitations.
     """
-    suited: dict[str, CPML] = {}
-    for axis, side in FACES:
-        layer = boundaries.face(axis, side)
-        if isinstance(layer, CPML) and layer.index is None:
-            numbers = suited_numbers(layer, coefficients, axis, side, filling_of(media[axis, side], band), band)
-            if numbers:
-                suited[f"{AXES[axis]}_{side}"] = layer.model_copy(update=numbers)
-    return boundaries.model_copy(update=suited) if suited else boundaries
+    suited = {
+        f"{AXES[axis]}_{side}": face_profile(coefficients, axis, side, found, band)
+        for (axis, side), found in media.items()
+    }
+    return coefficients.boundaries.model_copy(update=suited)
 
 
-def suited_numbers(
-    layer: CPML, coefficients: Coefficients, axis: int, side: str, filling: Filling | None, band: tuple[float, float]
-) -> dict[str, float]:
-    """What a layer takes in place of its defaults; a profile of which the user gave a number stays as it is."""
+def face_profile(
+    coefficients: Coefficients, axis: int, side: str, media: list[Medium], band: tuple[float, float]
+) -> CPML:
+    """The CPML of a face with the numbers that its user left out; alpha stays None where it is `CPML`'s own."""
+    layer = coefficients.boundaries.face(axis, side)
+    assert isinstance(layer, CPML)
+    filling = filling_of(media, band) if layer.index is None else None
     numbers: dict[str, float] = {} if filling is None else {"index": max(LOWEST_INDEX, filling.lowest)}
-    suited = guide_end(lowest_of(band))
-    own = any(getattr(layer, name) != CPML.model_fields[name].default for name in suited)
     lossless = filling is None or not filling.absorbs
-    if not own and lossless and suited["alpha_maximum"] and ends_guide(coefficients, axis, side):
-        return numbers | suited
-    if filling is not None and layer.alpha_maximum is None:
-        numbers["alpha_maximum"] = suited_alpha(layer, coefficients, axis, side, filling, band)
-    return numbers
+    comes, end = waves_at(coefficients, axis, side, filling), guide_end(lowest_of(band))
+    if comes is Waves.CUT_OFF and lossless and end["alpha_maximum"] and is_default(layer, (*end, "index")):
+        numbers |= end
+    elif layer.alpha_maximum is None and lossless and comes in (Waves.CUT_OFF, Waves.GUIDED):
+        numbers["alpha_maximum"] = 0.0
+    elif layer.alpha_maximum is None and filling is not None:
+        _, thickness = layer_extent(layer, coefficients.grid.lines[axis], side == "low")
+        near = DEFAULT_ALPHA * layer.cells / (VACUUM_IMPEDANCE * thickness * max(1.0, filling.highest))
+        far = SHIFT * 2.0 * math.pi * lowest_of(band) * VACUUM_PERMITTIVITY * filling.spread
+        numbers["alpha_maximum"] = near if comes is Waves.OPEN else min(near, far)
+    return layer.model_copy(update=numbers)
+
+
+def is_default(layer: CPML, names: Iterable[str]) -> bool:
+    """Whether numbers of a layer are what they are when left out."""
+    return all(getattr(layer, name) == CPML.model_fields[name].default for name in names)
+
+
+def waves_at(coefficients: Coefficients, axis: int, side: str, filling: Filling | None) -> Waves:
+    """What comes to a face; in an open box of vacuum lines' waves count as those of open space."""
+    beside = [coefficients.boundaries.face(other, each) for other, each in FACES if other != axis]
+    if any(isinstance(face, CPML) for face in beside):
+        return Waves.LINE if filling and conductors_through(coefficients, axis, side) > 1 else Waves.OPEN
+    closed = not any(map(repeats, beside)) and conductors_through(coefficients, axis, side) == 1
+    return Waves.CUT_OFF if closed else Waves.GUIDED
 
 
 def guide_end(lowest: float) -> dict[str, float]:
@@ -92,16 +127,9 @@ def guide_end(lowest: float) -> dict[str, float]:
     return GUIDE_END | {"alpha_maximum": GUIDE_SHIFT * 2.0 * math.pi * lowest * VACUUM_PERMITTIVITY}
 
 
-def ends_guide(coefficients: Coefficients, axis: int, side: str) -> bool:
-    """Whether every wave that comes to a layer has a cut-off: it is closed in, by one conductor and by no period."""
-    boundaries = coefficients.boundaries
-    closed = boundaries.guided(axis) and not any(boundaries.repeat(other) for other in range(3) if other != axis)
-    return closed and conductors_through(coefficients, axis, side) == 1
-
-
-def cells_media(boundaries: Boundaries, coefficients: Coefficients, axis: int, side: str) -> list[Medium]:
+def cells_media(coefficients: Coefficients, axis: int, side: str) -> list[Medium]:
     """The media in the cells next to a layer, outside all layers, as waves into it see them; it continues them."""
-    cells = [np.arange(low, high) for low, high in boundaries.interior(coefficients.grid)]
+    cells = [np.arange(low, high) for low, high in coefficients.boundaries.interior(coefficients.grid)]
     cells[axis] = cells[axis][:1] if side == "low" else cells[axis][-1:]
     return [wave for medium in coefficients.media_in(*cells) for wave in medium._waves(axis)]
 
@@ -114,21 +142,6 @@ def filling_of(media: list[Medium], band: tuple[float, float]) -> Filling | None
     lowest, highest = [float(index.min()) for index in indices], max(float(index.max()) for index in indices)
     absorbing = any(m.dispersive or m.conductivity or m.magnetic_conductivity for m in media)
     return Filling(absorbing, min(lowest), highest, min(lowest) / max(lowest))
-
-
-def suited_alpha(
-    layer: CPML, coefficients: Coefficients, axis: int, side: str, filling: Filling, band: tuple[float, float]
-) -> float:
-    """alpha (S/m) at a layer's inner face: for near fields in open space, less where waves come along a line."""
-    boundaries, line = coefficients.boundaries, coefficients.grid.lines[axis]
-    _, thickness = layer_extent(layer, line, side == "low")
-    alpha = DEFAULT_ALPHA * layer.cells / (VACUUM_IMPEDANCE * thickness * max(1.0, filling.highest))
-    guided = boundaries.guided(axis)
-    if guided and not filling.absorbs:
-        return 0.0
-    if not guided and conductors_through(coefficients, axis, side) < 2:
-        return alpha
-    return min(alpha, SHIFT * 2.0 * math.pi * lowest_of(band) * VACUUM_PERMITTIVITY * filling.spread)
 
 
 def lowest_of(band: tuple[float, float]) -> float:
