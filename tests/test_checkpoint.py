@@ -10,14 +10,17 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from checkpointed import assert_goes_on, kept_on_the_way, rich, tiny
+from checkpointed import MM, assert_goes_on, kept_on_the_way, rich, tiny
 from whole_runs import arrays
 
 import nearfield as nf
 from nearfield.machine.transport import Alone
+from nearfield.plan.boxes import Box
+from nearfield.run.checkpoint import keeper, pieces
 from nearfield.run.checkpoint.folder import checkpoints, newest, opened
 from nearfield.run.checkpoint.manifest import HEAD
 from nearfield.run.checkpoint.schedule import Schedule
+from nearfield.run.checkpoint.store import Stored, write_arrays
 
 
 @pytest.mark.parametrize(
@@ -104,6 +107,40 @@ def test_a_run_goes_on_from_any_checkpoint_in_any_domains_and_tiles_with_the_sam
         assert attributes(folder / "result.h5") == attributes(kept[0].parent / "run" / "result.h5")
         excitations.add(result.facts["resumed"][0]["excitation"])
     assert excitations == {"sources", "feed"}
+
+
+def test_a_checkpoint_that_holds_every_sample_of_a_body_s_box_goes_on_with_the_same_bytes(whole, tmp_path, monkeypatch):
+    """So format 1 stored them."""
+    monkeypatch.setattr(pieces, "kept_samples", lambda values: None)
+    monkeypatch.setattr(keeper, "FORMAT", 1)
+    folder = kept_on_the_way(rich(), tmp_path / "all", 60)[1]
+    monkeypatch.undo()
+    assert json.loads((checkpoints(folder)[0] / "manifest.json").read_bytes())["format"] == 1
+    assert nf.resume(folder).status == "done" and arrays(folder / "result.h5") == whole
+
+
+def test_samples_that_are_kept_come_back_with_every_bit(tmp_path):
+    """Minus zero, which is no zero, and what is no number among them."""
+    values = np.zeros((2, 5, 6, 7), np.float32)
+    values[0, 1, 2, 3], values[1, 4, 5, 6], values[1, 0, 3, 0] = -0.0, np.nan, 2.5
+    piece = pieces.Piece("state", values, (3, 1, 2), pieces.kept_samples(values))
+    assert np.count_nonzero(piece.kept) == 3
+    stored = Stored(tmp_path, {"rank-0.bin": write_arrays(tmp_path / "rank-0.bin", [piece])})
+    assert (tmp_path / "rank-0.bin").stat().st_size == 16 + 27 + 3 * 2 * 4
+    for lower, upper in (((0, 0, 0), (8, 8, 9)), ((4, 3, 5), (6, 7, 9)), ((3, 1, 2), (8, 7, 9))):
+        wanted = np.zeros((2, 8, 8, 9), np.float32)
+        wanted[:, 3:8, 1:7, 2:9] = values
+        wanted = wanted[(slice(None), *(slice(*ends) for ends in zip(lower, upper)))]
+        assert stored.filled("state", Box(lower, upper), (2,), sparse=True).tobytes() == wanted.tobytes()
+
+
+def test_what_conductors_remember_goes_on_with_the_same_bits(tmp_path):
+    copper = nf.Conductor(5.8e7)
+    spans = [((5, 5, 6), (8, 9, 10)), ((12, 13, 24), (15, 15, 30))]
+    blocks = [nf.Structure(nf.Box(*(tuple(MM * x for x in end) for end in span)), copper) for span in spans]
+    walls = nf.Boundaries(nf.CPML(4), z_low=nf.PEC, conductor=copper)
+    simulation = rich(excitations=("feed",)).model_copy(update={"structures": blocks, "boundaries": walls})
+    assert_goes_on(simulation, tmp_path, 50, 1)
 
 
 def test_the_stepwise_schedule_and_double_precision_go_on_too(tmp_path):
@@ -218,7 +255,7 @@ def rewritten(path: Path, **entries) -> None:
 
 @pytest.mark.parametrize(
     ("entries", "said"),
-    [({"format": 2}, "in format 2"), ({"nearfield": "9.9"}, "by Nearfield 9.9"), ({"plan": "0"}, "does not fit")],
+    [({"format": 9}, "in format 9"), ({"nearfield": "9.9"}, "by Nearfield 9.9"), ({"plan": "0"}, "does not fit")],
 )
 def test_another_version_or_plan_is_refused(entries, said, small):
     rewritten(checkpoints(small)[0], **entries)

@@ -72,7 +72,8 @@ BODIES = {
 
 @pytest.mark.parametrize(("structures", "walls", "more"), BODIES.values(), ids=BODIES)
 def test_the_check_counts_what_surfaces_keep(structures, walls, more):
-    """All blocks of 16 where a surface weighs anything; of conformal metal nearly."""
+    """In memory all blocks of 16 where a surface weighs anything, in a checkpoint the samples, and a bit for each; of
+    conformal metal nearly."""
     pulse = nf.PointCurrent((4 * MM, 4 * MM, 50 * MM), "x", nf.Gaussian(20e9))
     entries = {"sources": (pulse,), "boundaries": nf.Boundaries(nf.PEC), **more}
     bare = model().model_copy(update=entries)
@@ -84,7 +85,10 @@ def test_the_check_counts_what_surfaces_keep(structures, walls, more):
     blocks = np.count_nonzero(np.add.reduceat(rows, np.arange(0, rows.shape[-1], 16), axis=-1))
     wanted = blocks * 16 * medium.states * 4
     assert found.memory_bytes - other.memory_bytes == pytest.approx(wanted, rel=0.1 if "metal" in more else 1e-12)
-    assert found.checkpoint_bytes - other.checkpoint_bytes == found.memory_bytes - other.memory_bytes
+    stored = np.count_nonzero(weights) * medium.states * 4 + 3 * weights[0].size // 8
+    assert found.checkpoint_bytes - other.checkpoint_bytes == pytest.approx(
+        stored, rel=0.2 if "metal" in more else 0.05
+    )
     assert found.mcells_per_second < other.mcells_per_second
     assert CpuEngine(plan, 1).facts()["bytes"] > 0.98 * found.memory_bytes
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from nearfield.bodies.geometry import FilledShape
+from nearfield.bodies.shapes import Solid
 from nearfield.coefficients.contrasts import contrasts
 from nearfield.coefficients.dispersion import Dispersion
 from nearfield.coefficients.edge_loads import EdgeLoad, EdgeLoads
@@ -46,6 +47,8 @@ from nearfield.metal.skin_fit import fit_band
 from nearfield.metal.thin_wires import ThinWires
 from nearfield.metal.wire_ends import Edges
 from nearfield.plan.planes import PlaneCoefficients, PoleMedium
+
+FILLED_AT = 12  # points along each axis of the box about a body at which the part that it fills is looked for
 
 
 class Coefficients:
@@ -126,25 +129,41 @@ class Coefficients:
         remembering = (kind for kind in self._dispersion.kinds if kind.medium >= 0 and kind.column in surfaces)
         return [(surfaces[kind.column], self.pole_media[kind.medium]) for kind in remembering]
 
-    def boxed_numbers(self) -> int:
-        """Numbers that dispersive media keep as they are stored: of each in the smallest box about its bodies."""
-        found = 0
+    def stored_bytes(self, size: int) -> int:
+        """Bytes of what dispersive media keep in a file, numbers of `size` bytes: each body in the box about it as far
+        as it fills it, and a bit for each sample of the box about all bodies of a medium."""
+        found = 0.0
         for kind in self._dispersion.of_media:
             if kind.medium < 0:
                 continue
             bodies = [body for body in self._bodies if isinstance(body.medium, Medium) and kind.of(body.medium)]
             every = kind.of(self._background)
             low, high = np.array([body.shape.bounds() for body in bodies] or np.zeros((1, 2, 3))).swapaxes(0, 1)
-            ends = [(-math.inf, math.inf) if every else pair((low[:, a].min(), high[:, a].max())) for a in range(3)]
+            about_all = np.array([[-math.inf] * 3, [math.inf] * 3]) if every else np.stack((low.min(0), high.max(0)))
+            parts = [self._filled_part(body.shape) for body in bodies]
             for component in range(3 * kind.magnetic, 3 * kind.magnetic + 3):
-                counts = (self._samples_between(component, axis, *ends[axis]) for axis in range(3))
-                found += self.pole_media[kind.medium].states * math.prod(counts)
-        return found
+                box = self._samples_in(component, about_all)
+                own = sum(p * self._samples_in(component, body.shape.bounds()) for p, body in zip(parts, bodies))
+                kept = box if every else min(box, own)
+                found += self.pole_media[kind.medium].states * kept * size + (box / 8 if kept < box else 0)
+        return round(found)
+
+    def _filled_part(self, shape: Solid) -> float:
+        """The part of the box about a shape that it fills, of that within the grid."""
+        lines = ((line[0], line[-1]) for line in self.grid.lines)
+        ends = [(np.clip(low, *line), np.clip(high, *line)) for low, high, line in zip(*shape.bounds(), lines)]
+        at = [spread(np.linspace(*own, 2 * FILLED_AT + 1)[1::2], axis, 3) for axis, own in enumerate(ends)]
+        return float(np.broadcast_to(shape.contains(*triple(at)), (FILLED_AT,) * 3).mean())
+
+    def _samples_in(self, component: int, bounds: Any) -> int:
+        """Samples of a component whose cells overlap a box (m)."""
+        return math.prod(self._samples_between(component, axis, *ends) for axis, ends in enumerate(zip(*bounds)))
 
     def _samples_between(self, component: int, axis: int, low: float, high: float) -> int:
-        """Samples of a component whose lengths along an axis overlap an interval (m)."""
-        lines = self.grid.lines[axis]
-        edges = lines if is_half(component, axis) else np.concatenate((lines[:1], self.grid.centres(axis), lines[-1:]))
+        """Samples of a component whose lengths along an axis overlap an interval (m), which the CPML continues."""
+        lines, centres, (begin, end) = self.grid.lines[axis], self.grid.centres(axis), self._interior[axis]
+        low, high = lines[0] if low < centres[begin] else low, lines[-1] if high > centres[end - 1] else high
+        edges = lines if is_half(component, axis) else np.concatenate((lines[:1], centres, lines[-1:]))
         slack = 1e-6 * (lines[-1] - lines[0]) / len(lines)
         first, last = np.searchsorted(edges, low + slack, "right") - 1, np.searchsorted(edges, high - slack)
         return max(0, min(int(last), self.active[axis]) - max(int(first), 0))

@@ -208,7 +208,7 @@ def examine(simulation: Model, threads: int | None = None, ranks: int | None = N
     )
     threads = threads or choice.machine.threads
     time = forecast(setup, threads, engine=engine)
-    needed, (files, full) = memory_of(setup, time.surface_bytes, engine), field_files(setup)
+    needed, (files, full) = memory_of(setup, time.surfaces.bytes, engine), field_files(setup)
     return Check(
         title=simulation.title,
         cells=plan.cells,
@@ -220,7 +220,7 @@ def examine(simulation: Model, threads: int | None = None, ranks: int | None = N
         memory_bytes=needed.total,
         setup_memory_bytes=needed.setup,
         output_bytes=result_bytes(setup),
-        checkpoint_bytes=checkpoint_bytes(setup, time.surface_bytes),
+        checkpoint_bytes=checkpoint_bytes(setup, time.surfaces.stored_bytes),
         predicted_seconds=time.seconds,
         mcells_per_second=time.mcells_per_second,
         rate_source=time.source,
@@ -244,7 +244,7 @@ def examine(simulation: Model, threads: int | None = None, ranks: int | None = N
         metal=MetalCheck.of(setup) if any(is_metal(body.medium) for body in simulation._bodies) else None,
         moved=tuple(moves(setup)),
         parameters=dict(simulation.parameters),
-        rank=rank_memory(setup, ranks, time.surface_bytes) if ranks and ranks > 1 else None,
+        rank=rank_memory(setup, ranks, time.surfaces.bytes) if ranks and ranks > 1 else None,
         **{name: getattr(setup, name) for name in FROM_SETUP},
     )
 

@@ -22,6 +22,7 @@ from nearfield.plan.sizes import (
     state_bytes,
     term_bytes,
 )
+from nearfield.run.surface_costs import surfaces
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
@@ -43,14 +44,14 @@ def result_bytes(setup: Discretization) -> int:
     return HDF5_OVERHEAD + HDF5_DERIVED * bool(derived) + output * max(1, len(setup.excitations))
 
 
-def checkpoint_bytes(setup: Discretization, surface_bytes: int = 0) -> int:
-    """Bytes of a checkpoint of the last excitation; `surface_bytes`: see `surfaces`."""
+def checkpoint_bytes(setup: Discretization, surface_bytes: int | None = None) -> int:
+    """Bytes of a checkpoint of the last excitation; `surface_bytes`: what `surfaces` says is stored, None: ask it."""
     plan, precision = setup.plan, setup.simulation.precision
-    poles = setup.coefficients.boxed_numbers() * BYTES_OF[precision]
+    surface_bytes = surfaces(setup).stored_bytes if surface_bytes is None else surface_bytes
+    poles = setup.coefficients.stored_bytes(BYTES_OF[precision])
     fields = (state_bytes(plan.active, plan.cpml, precision) + poles) * (1 + plan.complex_fields)
-    recorded, output = term_bytes(setup.terms, setup.expected_steps, precision)
-    finished = output * max(0, len(setup.excitations) - 1)
-    return MANIFEST_BYTES + fields + surface_bytes + recorded + finished
+    _, output = term_bytes(setup.terms, setup.expected_steps, precision)
+    return MANIFEST_BYTES + fields + surface_bytes + output * max(1, len(setup.excitations))
 
 
 def bytes_on_disk(setup: Discretization, field_files: int, checkpoints: int) -> dict[str, int]:

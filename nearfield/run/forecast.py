@@ -20,7 +20,7 @@ from nearfield.entry.wording import duration
 from nearfield.machine.machine_rate import Rate, known_rate
 from nearfield.machine.profile import load_profile
 from nearfield.plan.sizes import BYTES_OF
-from nearfield.run.surface_costs import surfaces
+from nearfield.run.surface_costs import Surfaces, surfaces
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
@@ -46,7 +46,7 @@ class Forecast:
     mcells_per_second: float
     source: str  # of the rate
     asked: bool  # the model gives its steps
-    surface_bytes: int  # memory of what surfaces remember
+    surfaces: Surfaces
 
     def __str__(self) -> str:
         return (
@@ -61,12 +61,12 @@ def forecast(setup: Discretization, threads: int | None = None, ranks: int = 1, 
     total, parts = math.prod(plan.cells), 1 + plan.complex_fields
     threads = threads or choose(plan, None, setup.simulation.schedule).machine.threads
     rate = own_rate(engine_named(engine or setup.simulation.engine), precision) or known_rate(precision, threads, total)
-    surface_bytes, surface_cost = surfaces(setup)
-    slower = 1.0 + float(pole_cost(kept_numbers(plan)).mean()) + surface_cost
+    found = surfaces(setup)
+    slower = 1.0 + float(pole_cost(kept_numbers(plan)).mean()) + found.cost
     speed, steps = ranks * rate.mcells_per_second / slower, setup.expected_steps * max(1, len(setup.excitations))
     seconds = max(steps * STEP, total * parts * steps / (speed * 1e6))
     asked = setup.simulation.steps is not None
-    return Forecast(steps, seconds, total, speed, rate.source, asked, surface_bytes)
+    return Forecast(steps, seconds, total, speed, rate.source, asked, found)
 
 
 def own_rate(engine: str, precision: str) -> Rate | None:

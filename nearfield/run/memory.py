@@ -102,7 +102,7 @@ def short_of_memory(setup: Discretization, engine: str | None = None) -> list[st
     short = free is not None and most * sharers >= free * setup.ranks.size
     if not setup.ranks.any(short):
         return []
-    needed = memory_of(setup, surfaces(setup)[0], engine)
+    needed = memory_of(setup, surfaces(setup).bytes, engine)
     on_host = [each * sharers // setup.ranks.size for each in (needed.total, needed.setup)]
     return agreed(setup.ranks, lambda: list(too_much_memory(*on_host)))
 

@@ -11,6 +11,7 @@ import math
 import os
 import re
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +24,8 @@ from nearfield.entry.untrusted_file import open_ordinary, plain_name
 from nearfield.run.checkpoint.schedule import Schedule
 
 MANIFEST = "manifest.json"
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, FORMAT)  # 1 stores every sample of the box about a dispersive medium
 CHUNK = 2**20  # bytes of a file that one checksum covers
 HEAD = b'{"crc32": "%08x", '  # first bytes of the manifest: the checksum of the rest
 OUR_FILES = re.compile(r"(rank-\d{1,9}|run)\.bin")
@@ -59,6 +61,7 @@ class ArrayEntry(Strict):
     order: list[int]
     lower: tuple[Count, Count, Count] | None
     at: Count
+    kept: Count | None = None  # samples that are stored, behind a bit of each of all; None: all, without bits
 
     @model_validator(mode="after")
     def _fits(self) -> ArrayEntry:
@@ -66,12 +69,22 @@ class ArrayEntry(Strict):
             raise ValueError(f"order {self.order} does not name each of {len(self.shape)} axes once")
         if self.lower is not None and len(self.shape) < 3:
             raise ValueError("an array with a place in the box has three axes or more")
+        if self.kept is not None and (self.lower is None or self.kept > math.prod(self.shape[-3:])):
+            raise ValueError(f"{self.kept} samples of an array of shape {self.shape} have no place in it")
         return self
 
     @property
     def end(self) -> int:
         """First byte behind it."""
-        return self.at + math.prod(self.shape) * np.dtype(self.dtype).itemsize
+        size = np.dtype(self.dtype).itemsize
+        if self.kept is None:
+            return self.at + math.prod(self.shape) * size
+        return self.at + bytes_of_bits(self.shape) + math.prod(self.shape[:-3]) * self.kept * size
+
+
+def bytes_of_bits(shape: Sequence[int]) -> int:
+    """Bytes that hold a bit for each sample of an array's last three axes."""
+    return -(-math.prod(shape[-3:]) // 8)
 
 
 class FileEntry(Strict):
@@ -197,5 +210,5 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def is_ours(manifest: dict[str, Any]) -> bool:
-    """Whether this Nearfield wrote it."""
-    return manifest.get("format") == FORMAT and manifest.get("nearfield") == nearfield.__version__
+    """Whether this Nearfield reads it."""
+    return manifest.get("format") in READABLE and manifest.get("nearfield") == nearfield.__version__

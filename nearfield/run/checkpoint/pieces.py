@@ -24,11 +24,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Piece:
-    """Part of a global array, or a whole one: its last three axes begin at sample `lower` of the box; None: whole."""
+    """Part of a global array, or a whole one: its last three axes begin at sample `lower` of the box; None: whole.
+
+    kept: samples of the part that are not zero, where these alone are to be stored; None: all are.
+    """
 
     name: str
     values: np.ndarray
     lower: Triple | None = None
+    kept: np.ndarray | None = None
+
+
+def kept_samples(values: np.ndarray) -> np.ndarray | None:
+    """Where a state (*leading, nx, ny, nz) has any bit; None where nearly every sample has."""
+    leading = tuple(range(values.ndim - 3))
+    kept = np.asarray(values.view(f"u{values.itemsize}").any(axis=leading))
+    stored = np.count_nonzero(kept) * (values.nbytes // max(1, kept.size)) + kept.size // 8
+    return kept if stored < values.nbytes else None
 
 
 class Holder:
@@ -45,7 +57,10 @@ class Holder:
         """All that this rank owns; views where they can be."""
         for state in self.engine.named_states():
             if own := self.engine.own.intersection(state.box):
-                yield Piece(state.name, state.read(own), self.part.there(own).lower)
+                values = state.read(own)
+                yield Piece(
+                    state.name, values, self.part.there(own).lower, kept_samples(values) if state.sparse else None
+                )
         yield from self._circuits()
         for (number, term), values in zip(self.terms, self.engine.accumulated()):
             if not isinstance(term, Functional):

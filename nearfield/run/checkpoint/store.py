@@ -1,14 +1,18 @@
 """Files of a checkpoint: plain arrays one after the other, and a manifest with the place of each.
 
     checkpoint-1200/
-        manifest.json      {"crc32": of all that follows, "format": 1, ...}
+        manifest.json      {"crc32": of all that follows, "format": 2, ...}
         rank-0.bin         16 bytes of magic, then the arrays of `files["rank-0.bin"]["arrays"]`, contiguous
+
+Of an array with an entry "kept" a bit for each sample of its last three axes comes first, in the order of its axes, and
+then the samples whose bit is set, so many for each index of the leading axes; all others are zero.
 
 The manifest has a checksum of each chunk of 1 MiB of every file, so that every byte of a checkpoint is verified.
 """
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 import zlib
@@ -24,7 +28,7 @@ from nearfield.entry.triples import Triple
 from nearfield.entry.untrusted_file import open_ordinary
 from nearfield.formats.direct import DirectWriter, write_all
 from nearfield.plan.boxes import Box
-from nearfield.run.checkpoint.manifest import CHUNK, Damaged
+from nearfield.run.checkpoint.manifest import CHUNK, Damaged, bytes_of_bits
 from nearfield.run.checkpoint.pieces import Piece
 
 MAGIC = b"NEARFIELD ARRAYS"
@@ -82,8 +86,13 @@ def write_arrays(path: Path, pieces: Iterable[Piece]) -> dict[str, Any]:
             order = sorted(range(values.ndim), key=lambda axis: -abs(values.strides[axis]))  # as it lies in memory
             lower = piece.lower and [int(n) for n in piece.lower]
             place = {"shape": list(values.shape), "order": order, "lower": lower, "at": file.bytes}
+            if piece.kept is None:
+                laid = values.transpose(order)
+            else:
+                laid = values[..., piece.kept]
+                place |= {"order": list(range(values.ndim)), "kept": laid.shape[-1]}
+                file.write(np.packbits(piece.kept).data)
             arrays.append({"name": piece.name, "dtype": values.dtype.str, **place})
-            laid = values.transpose(order)
             for part in laid if laid.ndim > 1 else (laid,):
                 file.write(np.ascontiguousarray(part).reshape(-1).view(np.uint8).data)
     return {"bytes": file.bytes, "crc32": file.crc32, "arrays": arrays}
@@ -149,13 +158,30 @@ class Stored:
             lower: Triple = tuple(array["lower"])
             piece = Box(lower, tuple(n + m for n, m in zip(lower, array["shape"][-3:])))
             common = box.intersection(piece)
-            if common:
+            if common and array.get("kept") is not None:
+                self._place_kept(file, array, lower, values, box)
+            elif common:
                 part = self._open(file, array)[(..., *common.slices(lower))]
                 values[(..., *common.slices(box.lower))] = part
-                there += common.size
+            there += common.size if common else 0
         if there != box.size and not sparse:
             raise Damaged(f"it holds {there} of the {box.size} samples of {name} that are wanted")
         return values
+
+    def _place_kept(self, file: str, array: dict[str, Any], lower: Triple, values: np.ndarray, box: Box) -> None:
+        """Write the samples that an array keeps into the values of a box. Error: its bits are not so many."""
+        shape, kept, bits = array["shape"], array["kept"], bytes_of_bits(array["shape"])
+        path, at, leading = self.folder / file, array["at"], values.shape[:-3]
+        found = np.flatnonzero(np.unpackbits(np.memmap(path, "u1", "r", at, (bits,)), count=math.prod(shape[-3:])))
+        if found.size != kept or tuple(shape[:-3]) != leading:
+            raise Damaged(f"{array['name']} has {found.size} samples of {shape[:-3]} numbers, not {kept} of {leading}")
+        if not kept:
+            return
+        stored = np.memmap(path, array["dtype"], "r", at + bits, (*leading, kept))
+        places = [n + first - low for n, first, low in zip(np.unravel_index(found, shape[-3:]), lower, box.lower)]
+        inside = np.logical_and.reduce([(n >= 0) & (n < count) for n, count in zip(places, box.shape)])
+        x, y, z = (n[inside] for n in places)
+        values[..., x, y, z] = stored[..., inside]
 
     @staticmethod
     def known(circuits: dict[tuple[int, ...], np.ndarray], edge: tuple[int, ...]) -> np.ndarray:
