@@ -64,6 +64,8 @@ class SkinSurface:
         self.loss = terms.resistance * unit * VACUUM_PERMEABILITY
         self.store = terms.inductance * unit / low
         self.poles = tuple(PoleResidue(pole=-p * low, residue=r * unit) for p, r in zip(terms.rates, terms.weights))
+        # beside faces that its own round or slanting metal cuts, walls and metal on whole cells count by themselves
+        self._flat = SkinSurface(root, band, conductors, (), every, cover) if own else None
         keep = kept_by_thread(KEPT)
         self._part, self._faces, self._edges = keep(self._draw_part), keep(self._draw_faces), keep(self._draw_edges)
 
@@ -83,27 +85,49 @@ class SkinSurface:
         found = self._part(patch.component - 3, patch.axis, patch.plane)
         part = 0.0 if found is None else found[tuple(slice(*span) for span in patch.window)]
         cut = self._own[patch.axis].boundary(patch) if self._own else None
-        if cut is not None:
-            part = np.where(cut >= 0.0, cut, part)
-        elif found is None:
+        if cut is None and found is None:
             return 0.0
-        opened = self._openings[patch.axis].fraction(patch) if self._openings else None
-        return part if opened is None else part / opened
+        fraction = self._openings[patch.axis].fraction(patch) if self._openings else None
+        opened = 1.0 if fraction is None else fraction
+        if cut is None or self._flat is None:
+            return part / opened
+        return np.where(cut >= 0.0, cut / opened + self._flat.part(patch), part / opened)
 
     def _draw_part(self, normal: int, axis: int, plane: int) -> np.ndarray | None:
         """l/A of all faces across `normal` in a plane, by the walls of metal that stand on their rims."""
         total: np.ndarray | float = 0.0
         for wall in next_axes(normal):
             layers = [self._stands(wall, normal, axis, plane + n) for n in range(1 + (wall == axis))]
-            both = [layer for layer in layers if layer is not None]
+            rims = [self._open_rims(3 - normal - wall, axis, plane + n) for n in range(1 + (wall == axis))]
             if wall != axis:
-                both += [_next(layer, next_axes(axis).index(wall)) for layer in both]
+                place = next_axes(axis).index(wall)
+                layers += [None if layer is None else _next(layer, place) for layer in layers]
+                rims += [(_next(part, place), _next(own, place)) for part, own in rims]
+            both = [
+                layer * np.where(own == 0.0, other, part)
+                for layer, (part, own), (other, _) in zip(layers, rims, rims[::-1])
+                if layer is not None
+            ]
             if both:
                 total = total + sum(both) / self._lengths(wall, axis, plane)
         if isinstance(total, float):
             return None
         metal = self._faces(normal, axis, plane)
         return total if metal is None else np.where(metal == 1.0, 0.0, total)
+
+    def _open_rims(self, along: int, axis: int, plane: int) -> tuple[np.ndarray, np.ndarray]:
+        """Open fraction of the edges of a plane, by all metal that cuts cells and by this metal alone.
+
+        A wall's rim is as long as no other metal covers it. In metal that cuts cells the edge itself is closed, and the
+        one across the face tells.
+        """
+        across = next_axes(axis)
+        patch = Patch(along, axis, plane, pair((0, self.grid.cells[a] + 1) for a in across))
+        found = []
+        for parts in (self._openings, self._own):
+            opened = parts[axis].fraction(patch) if parts else None
+            found.append(np.ones([self.grid.cells[a] + 1 for a in across]) if opened is None else opened)
+        return found[0], found[1]
 
     def _stands(self, wall: int, normal: int, axis: int, plane: int) -> np.ndarray | None:
         """Part of the dual length along `normal` that metal faces across `wall` take about its nodes."""
