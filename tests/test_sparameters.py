@@ -88,6 +88,14 @@ def test_a_diverged_recording_never_gives_a_number():
     assert np.isnan(scattering_matrix(incident, incident, [0])).all()
 
 
+def test_frequencies_at_which_all_sources_make_one_field_are_nan():
+    """As through series capacitors at 0 Hz: both ports have one voltage and no current, whichever is driven."""
+    incident = np.array([[[1.0, 1.0 + 1e-5], [1.0, 1.0]], [[1.0, 0.5], [0.5, 1.0]]], dtype=complex)
+    found = scattering_matrix(incident, incident, [0, 1])
+    assert np.isnan(found[0]).all()
+    np.testing.assert_allclose(found[1], np.eye(2), atol=1e-12)
+
+
 def test_sources_are_no_excitation_of_a_port():
     time = 1e-12 * np.arange(50)
     signal = np.exp(-(((time - 25e-12) / 5e-12) ** 2))

@@ -68,11 +68,25 @@ def excited_enough(drive: np.ndarray) -> np.ndarray:
     return np.isfinite(drive) & (drive > DRIVE_FLOOR * drive.max(initial=0.0))
 
 
+def told_apart(incident: np.ndarray, excited: Sequence[int]) -> np.ndarray:
+    """The frequencies (n,) at which the waves (frequency, port, excitation) of all excitations determine S.
+
+    Where a circuit passes nothing, as a series capacitor at 0 Hz, all sources make one static field, and S is 0/0.
+    """
+    columns = np.arange(len(excited))
+    finite = np.isfinite(incident).all(axis=(1, 2))
+    own = np.abs(incident[:, list(excited), columns])
+    found = finite & (own > 0.0).all(axis=1)
+    sizes = np.linalg.svd(incident[found] / own[found, None, :], compute_uv=False)
+    found[found] = sizes[:, -1] > DRIVE_FLOOR * sizes[:, 0]
+    return found | ~finite
+
+
 def scattering_matrix(incident: np.ndarray, outgoing: np.ndarray, excited: Sequence[int]) -> np.ndarray:
     """S (frequency, to, source) from waves (frequency, port, excitation); `excited` is each excitation's port.
 
     All ports excited: S = B A^-1. Otherwise S[:, :, source] = b/a_source of its own excitation. Columns of ports that
-    were not excited, and frequencies at which an excitation held no energy, are NaN.
+    were not excited, and frequencies at which an excitation held no energy or A has no inverse, are NaN.
     """
     points, ports, _ = incident.shape
     scattering = np.full((points, ports, ports), complex(np.nan, np.nan))
@@ -83,6 +97,7 @@ def scattering_matrix(incident: np.ndarray, outgoing: np.ndarray, excited: Seque
         valid &= good
         scattering[good, :, port] = outgoing[good, :, column] / incident[good, port, column, None]
     if sorted(excited) == list(range(ports)):
+        valid &= told_apart(incident, excited)
         solved = np.linalg.solve(incident[valid].transpose(0, 2, 1), outgoing[valid].transpose(0, 2, 1))
         scattering[valid] = solved.transpose(0, 2, 1)
         scattering[~valid] = np.nan
