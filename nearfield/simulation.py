@@ -117,7 +117,8 @@ class Simulation(Model):
         """The modes of the waveguide ports as the grid carries them, without running.
 
         Dims `port` (names as in the S-parameters) and `frequency` (Hz; left out, the band of the pulses): `mode`,
-        `family` ("TE", "TM", "TEM", "hybrid"), `cutoff_frequency` (Hz), `propagation_constant` alpha + j beta (1/m),
+        `family` ("TE", "TM", "TEM", "hybrid", "open"), `cutoff_frequency` (Hz; 0 of TEM and quasi-TEM waves, which have
+        none; NaN where it is not known, as of open lines below the band), `propagation_constant` alpha + j beta (1/m),
         `impedance` (ohm) of E over H across the guide, imaginary below the cut-off, and `line_impedance` (ohm): voltage
         over current of a TEM wave between two conductors; of a quasi-TEM wave, in mixed fillings, 2 P/abs(I)^2 with the
         current of the inner conductor, in the middle of the pulse's band; NaN of other modes and of more conductors.

@@ -63,6 +63,32 @@ def test_with_one_medium_a_hybrid_mode_is_the_mode_of_its_name():
     assert hybrid.cutoff_frequency == pytest.approx(named.cutoff_frequency, rel=1e-3)
 
 
+def test_the_cutoff_of_a_hybrid_mode_is_known_from_pulses_that_begin_above_it():
+    """The same as from one that begins below, whose polynomials have it to the 4001 frequencies of its band."""
+    for structures in ([slab(2, 5)], []):
+        model = guide(structures, pulse=PULSE)
+        section, step = section_of(model)
+        around = loaded_mode(section, 1, (5e9, 24e9), step, "port").line(MM, step).cutoff_frequency
+        above = loaded_mode(section, 1, (17e9, 22e9), step, "port")
+        assert 5e9 < around < 17e9
+        assert np.isnan(above.line(MM, step).cutoff_frequency)
+        assert above.cutoff_below(step) == pytest.approx(around, abs=28e9 / 4000)
+    model = guide([slab(2, 5)], pulse=nf.ModulatedGaussian(20e9, 4e9))
+    found = model.guide_modes()
+    assert list(found.family.values) == ["hybrid"] * 2
+    assert found.cutoff_frequency.values == pytest.approx(
+        guide([slab(2, 5)], pulse=PULSE).guide_modes().cutoff_frequency.values, rel=2e-3
+    )
+
+
+@pytest.mark.parametrize("pulse", [nf.Gaussian(1e9), nf.ModulatedGaussian(10e9, 4e9)])
+def test_a_quasi_tem_wave_has_no_cutoff(pulse):
+    strip = nf.Structure(nf.Sheet((4 * MM, 2 * MM, 0), (8 * MM, 2 * MM, 1)), nf.PEC)
+    model = guide([slab(0, 12, 4.0, height=2), strip], pulse=pulse)
+    assert list(model.guide_modes().cutoff_frequency.values) == [0.0, 0.0]
+    assert "none" in str(model.check()).split("modes of the waveguide ports")[1]
+
+
 def test_a_shielded_microstrip_begins_with_its_static_permittivity():
     """At a hundredth of a wavelength across the box, to the square of it."""
     board = slab(0, 12, 4.0, height=2)

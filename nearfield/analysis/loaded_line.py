@@ -10,6 +10,7 @@ q = exp(-j beta d) on the grid and V e, I h of E and eta0 H,
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -25,13 +26,19 @@ def wave_number(frequencies: np.ndarray, time_step: float) -> np.ndarray:
     return 2 * np.sin(np.pi * np.asarray(frequencies) * time_step) / (VACUUM_SPEED * time_step)
 
 
+def frequency_of(k2: Any, time_step: float) -> Any:
+    """Frequency (Hz) at which the squared wave number of the grid's time is k2 (1/m^2)."""
+    return np.arcsin(0.5 * VACUUM_SPEED * time_step * np.sqrt(k2)) / (np.pi * time_step)
+
+
 def chebyshev_points(low: float, high: float, count: int, time_step: float) -> np.ndarray:
     """Frequencies (Hz) at the Chebyshev points of the second kind in k^2 of a band and its margins."""
     margin = TAPER * (high - low)
     low, high = max(low - margin, LEAST * (high + margin)), high + margin
     ends = wave_number(np.array([low, high]), time_step) ** 2
-    k = np.sqrt(ends.mean() - 0.5 * np.diff(ends) * np.cos(np.pi * np.arange(count) / (count - 1)))
-    return np.arcsin(0.5 * VACUUM_SPEED * time_step * k) / (np.pi * time_step)
+    k2 = ends.mean() - 0.5 * np.diff(ends) * np.cos(np.pi * np.arange(count) / (count - 1))
+    found: np.ndarray = frequency_of(k2, time_step)
+    return found
 
 
 @dataclass(frozen=True)
@@ -72,12 +79,11 @@ class LoadedLine(Line):
 
     @property
     def cutoff_frequency(self) -> float:
-        """Cut-off (Hz) on the grid; 0 where it lies below all points, NaN where above."""
+        """Cut-off (Hz) on the grid; NaN where it lies below or above all points."""
         frequencies = np.linspace(self.frequencies[0], self.frequencies[-1], 4001)
         below = np.flatnonzero(self.shares(frequencies) @ self.squares < 0)
-        if not below.size:
-            return 0.0
-        return float(frequencies[below[-1]]) if below[-1] + 1 < frequencies.size else float("nan")
+        within = below.size and below[-1] + 1 < frequencies.size
+        return float(frequencies[below[-1]]) if within else float("nan")
 
     def per_cell(self, frequencies: np.ndarray) -> np.ndarray:
         return per_cell(-(self.shares(frequencies) @ self.squares) * self.cell**2)

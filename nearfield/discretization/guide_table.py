@@ -27,6 +27,7 @@ POINTS = 201  # frequencies where none are given
 class PortMode:
     """A port's mode: its name in results, family, cut-off (Hz), and in the middle of its pulse's band the wavelength.
 
+    `cutoff_frequency` is 0 of waves without one (TEM, quasi-TEM), NaN where it is not known.
     `guide_wavelength` (m) is 0 below the cut-off, `line_impedance` (ohm) that of the TEM or quasi-TEM wave between two
     conductors, NaN of others.
     """
@@ -43,8 +44,10 @@ class PortMode:
         """One line of a table."""
         if self.cutoff_frequency > 0.0:
             cutoff = quantity(self.cutoff_frequency, "Hz")
-        else:  # NaN above all that is known of a hybrid mode, 0 below
-            cutoff = "none" if self.family == "TEM" else "below band" if self.cutoff_frequency == 0.0 else "above band"
+        elif self.cutoff_frequency == 0.0:
+            cutoff = "none"
+        else:
+            cutoff = "below band" if self.guide_wavelength else "above band"
         length = quantity(self.guide_wavelength, "m") if self.guide_wavelength else "below cut-off"
         impedance = f", line of {self.line_impedance:.4g} ohm" if np.isfinite(self.line_impedance) else ""
         length += f" at {quantity(self.frequency, 'Hz')}"
@@ -66,6 +69,8 @@ def port_modes(setup: Discretization) -> tuple[PortMode, ...]:
             impedance, family = float(line.impedances(np.array([middle]))[0]), "open"
         else:
             impedance = line_impedance(mode, line, middle)
+            if np.isnan(cutoff) and beta > 0.0:
+                cutoff = mode.cutoff_below(setup.time_step)
         found.append(PortMode(port.name, port.modes[0], family, cutoff, middle, length, impedance))
     return tuple(found)
 

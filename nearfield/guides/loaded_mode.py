@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.analysis.loaded_line import LoadedLine, chebyshev_points, wave_number
+from nearfield.analysis.loaded_line import LoadedLine, chebyshev_points, frequency_of, wave_number
 from nearfield.entry.errors import ModelError
-from nearfield.guides.loaded import Equations, Wave, first_waves, followed, whole
+from nearfield.guides.loaded import Equations, Wave, first_waves, followed, slope, whole
 from nearfield.guides.loaded_launch import LaunchedProfiles
 from nearfield.guides.modes import on_edges
 from nearfield.guides.section import Section, Traces
@@ -19,6 +19,10 @@ POINTS = (5, 9, 17, 33)  # numbers of frequencies at which the mode is found, ea
 SMOOTH = 1e-4  # largest relative error of the previous, halved set of frequencies; that of the last set is its square
 ROUGH = 1e-2  # relative error above which the mode is refused
 LEAST_PROFILE = 1e-9  # singular values of the profiles below it, relative to the largest, are left out
+AT_CUTOFF = 1e-4  # relative change of k^2 by which a cut-off is found: its square is left, as Newton's method has it
+MOST_STEPS = 30  # of Newton's method
+STRIDE = 0.02  # least k^2 of the next step to a cut-off over that of the last
+NO_CUTOFF = 1e-3  # of the lowest frequency of a mode; a wave that goes on there goes on to 0 Hz
 HALVINGS = 5  # most halvings of the way from one frequency to the next, where a mode changes fast
 
 
@@ -70,6 +74,27 @@ class LoadedMode:
         """The line of the mode along a guide with cells of this length (m)."""
         parts = self.electric_parts, self.magnetic_parts
         return LoadedLine(self.frequencies, self.squares, self.drives, *parts, cell, time_step)
+
+    def cutoff_below(self, time_step: float) -> float:
+        """Cut-off (Hz) below all frequencies of the mode, followed down to beta = 0 by Newton's method.
+
+        0 where the wave goes on to 0 Hz, as quasi-TEM waves do; NaN where the mode is not to be told from others on the
+        way.
+        """
+        equations, k2 = Equations(self.section), float(wave_number(self.frequencies[:1], time_step)[0]) ** 2
+        electric, least = self.electric_parts[0] @ self.electric, NO_CUTOFF**2 * k2
+        wave: Wave | None = equations.wave(k2, electric)
+        for _ in range(MOST_STEPS):
+            if wave is None:
+                break
+            root = k2 - wave.square / slope(equations, wave)
+            if abs(root - k2) < AT_CUTOFF * k2:
+                return float(frequency_of(root, time_step))
+            root = max(root, STRIDE * k2)
+            if root < least:
+                return 0.0
+            wave, k2 = stepped(equations, wave, k2, root, HALVINGS), root
+        return float("nan")
 
     @property
     def traces(self) -> Traces:
