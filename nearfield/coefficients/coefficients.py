@@ -55,7 +55,8 @@ class Coefficients:
     """Update coefficients of a model; nothing is computed before it is asked for, some planes at a time.
 
     `loads` are added to the media of their edges; wires go on through `gaps`, edges of circuits; `band` (Hz) is that of
-    the excitations; `sharers` processes make them on this machine. Shapes and meaning: `planes`, `at`, `dense`.
+    the excitations; `sharers` processes make them on this machine; `smooth`: in the sizes of curved media too. Shapes
+    and meaning: `planes`, `at`, `dense`.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Coefficients:
         band: tuple[float, float] = (0.0, 0.0),
         averaging: str = "diagonal",
         sharers: int = 1,
+        smooth: bool = False,
     ) -> None:
         self._sharers, self._filled = sharers, bool(bodies)
         self.grid, self.boundaries, self.time_step = grid, boundaries, time_step
@@ -86,7 +88,7 @@ class Coefficients:
         surfaces += self.metal.surfaces(fit_band(*band, time_step))
         self._columns = Columns(media)
         self._dispersion = Dispersion(media, time_step, first=self._columns.count, surfaces=surfaces)
-        self.means = self._means(band, averaging)
+        self.means = self._means(band, averaging, smooth)
         found = self.metal.chains, self.metal.slanting
         wires = ThinWires(grid, *found, gaps, self.metal.holds) if any(found) else None
         lent = self.means, self._dispersion, surfaces
@@ -97,7 +99,7 @@ class Coefficients:
         """The bodies, and of those that reach over periodic faces the copies in this cell."""
         return self._bodies
 
-    def _means(self, band: tuple[float, float], averaging: str) -> MediaMeans:
+    def _means(self, band: tuple[float, float], averaging: str, smooth: bool) -> MediaMeans:
         """The bodies of media, and metal that cuts cells, painted over one another."""
         rows, painted, distinct = [self._row(self._background)], [], [self._background]
         for number, body in enumerate(self._bodies):
@@ -111,7 +113,7 @@ class Coefficients:
                 painted.append((body.shape, METAL))
         told_apart = contrasts(distinct, self._dispersion.of_media, band, self.time_step)
         table = np.array(rows)
-        return MediaMeans(self.grid, self._interior, painted, table, self._columns, told_apart, averaging)
+        return MediaMeans(self.grid, self._interior, painted, table, self._columns, told_apart, averaging, smooth)
 
     def _row(self, medium: Medium) -> list[float]:
         """The row of a medium in the table."""

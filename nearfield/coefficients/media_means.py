@@ -62,6 +62,7 @@ class MediaMeans:
         columns: Columns,
         contrasts: Sequence[Contrast],
         averaging: str,
+        smooth: bool = False,
     ) -> None:
         self.grid, self.columns, self.contrasts, self.averaging = grid, columns, contrasts, averaging
         distinct = list({id(own): own for own in contrasts}.values())
@@ -75,7 +76,7 @@ class MediaMeans:
             self.weighted = np.pad(np.insert(table, table.shape[1], 1.0, axis=1), ((0, 1), (0, 0)))
         faces = [[face for shape, _ in drawn for face in shape._faces(a)] for a in range(3)]
         self.cuts = [CutAxis(grid, a, interior[a], faces[a]) for a in range(3)]
-        self.painters = [Painter(self.cuts, drawn, len(self.weighted), a) for a in range(3)]
+        self.painters = [Painter(self.cuts, drawn, len(self.weighted), a, smooth) for a in range(3)]
         lossy = [table[:, columns.at(axis, CONDUCTIVITY)] != 0.0 for axis in range(3)]
         keeps_nothing = ~(contrasts[0].remembers | np.logical_or.reduce(lossy))
         self.keeps_nothing = keeps_nothing.astype(float)  # 1.0 of media with neither conductivity nor poles of E
@@ -90,6 +91,11 @@ class MediaMeans:
         if slants or any(signature != media[0] for signature in media):
             return tuple(zip(media, cut.length[pieces.start : pieces.stop].tolist()))
         return media[:1]
+
+    @property
+    def samples(self) -> bool:
+        """Whether a body has surfaces that do not follow the axes, about which means are sampled (subcells.py)."""
+        return self.painters[0].samples
 
     def forget(self) -> None:
         """Let go of what was drawn of planes, which takes some hundreds of bytes a cell of one."""

@@ -2,7 +2,8 @@
 
 Every axis is cut at the grid lines, at the cell centres and at the flat faces of all bodies. Pieces of the product of
 these cuts lie wholly inside or outside each flat body, so "the later one wins" is exact at any position. Pieces that a
-curved surface crosses are sampled at 4 x 4 x 4 points. In the CPML the pieces next to its inner face go on.
+curved surface crosses are sampled at 4 x 4 x 4 points, each all of one medium, or where shares are to be smooth in the
+sizes of bodies (for derivatives) divided by planes. In the CPML the pieces next to its inner face go on.
 """
 
 from __future__ import annotations
@@ -165,10 +166,15 @@ class _Drawn(threading.local):
 
 
 class Painter:
-    """Paints bodies over one another, later ones on top, on layers of pieces across one axis."""
+    """Paints bodies over one another, later ones on top, on layers of pieces across one axis.
 
-    def __init__(self, cuts: list[CutAxis], bodies: list[tuple[Solid, int]], media: int, axis: int) -> None:
-        self.cuts, self.bodies, self.media, self.axis = cuts, bodies, media, axis
+    smooth: shares of sampled pieces go on smoothly when bodies move by less than the samples' spacing.
+    """
+
+    def __init__(
+        self, cuts: list[CutAxis], bodies: list[tuple[Solid, int]], media: int, axis: int, smooth: bool = False
+    ) -> None:
+        self.cuts, self.bodies, self.media, self.axis, self.smooth = cuts, bodies, media, axis, smooth
         self.across = next_axes(axis)
         bounds = np.array([shape.bounds() for shape, _ in bodies]).reshape(-1, 2, 3)
         self._low, self._high = bounds[:, 0, axis], bounds[:, 1, axis]
@@ -186,6 +192,11 @@ class Painter:
             place = (float(at), float(half)) if self._curved[present].any() else None
             self._signatures[piece] = tuple(present.tolist()), place
         return self._signatures[piece]
+
+    @property
+    def samples(self) -> bool:
+        """Whether a body has surfaces that do not follow the axes, so that pieces are sampled."""
+        return any(self._aslant)
 
     def slants(self, piece: int) -> bool:
         """Whether a layer may hold surfaces that do not follow the axes."""
@@ -268,13 +279,39 @@ class Painter:
             for a in range(3):
                 points = self.cuts[a].centre[index[a]][:, None] + self.cuts[a].extent[index[a]][:, None] * steps
                 q.append(np.expand_dims(points, [1 + other for other in range(3) if other != a]))
-            numbers = np.zeros((crossed[0][rows].size, SAMPLES, SAMPLES, SAMPLES), dtype=np.int32)
-            bodies = [self.bodies[number] for number in present]
-            for body, medium in bodies:
-                numbers[np.broadcast_to(body.contains(*triple(q)), numbers.shape)] = medium
-            for medium in {0, *(medium for _, medium in bodies)}:
-                parts[rows, medium], ends[rows, :, :, medium] = _filled(numbers == medium)
+            shape = (crossed[0][rows].size, SAMPLES, SAMPLES, SAMPLES)
+            painted = _divided if self.smooth else _whole
+            for medium, inside in painted([self.bodies[number] for number in present], q, shape).items():
+                parts[rows, medium], ends[rows, :, :, medium] = _filled(inside)
         return parts, ends
+
+
+def _whole(bodies: list[tuple[Solid, int]], q: list[np.ndarray], shape: tuple[int, ...]) -> dict[int, np.ndarray]:
+    """Which samples each medium fills: those whose middle a body of it contains."""
+    numbers = np.zeros(shape, dtype=np.int32)
+    for body, medium in bodies:
+        numbers[np.broadcast_to(body.contains(*triple(q)), shape)] = medium
+    return {medium: numbers == medium for medium in {0, *(medium for _, medium in bodies)}}
+
+
+def _divided(bodies: list[tuple[Solid, int]], q: list[np.ndarray], shape: tuple[int, ...]) -> dict[int, np.ndarray]:
+    """Shares of each medium in samples: surfaces divide them as planes do that lie at the same distance."""
+    found = {0: np.ones(shape)}
+    for body, medium in bodies:
+        inside = _covered(body, q, shape)
+        found = {each: share * (1.0 - inside) for each, share in found.items()}
+        found[medium] = found.get(medium, 0.0) + inside
+    return found
+
+
+def _covered(body: Solid, q: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    """The share of a body in samples: it falls from one to zero while the surface passes from corner to corner."""
+    if body._blocks:
+        return np.broadcast_to(body.contains(*triple(q)), shape).astype(float)
+    distance = np.broadcast_to(body._signed_distance(*triple(q)), shape)
+    width = sum(np.abs(np.gradient(distance, axis=axis)) for axis in range(1, 4))
+    outside = np.divide(distance, width, out=np.sign(distance), where=width > 0.0)
+    return np.clip(0.5 - outside, 0.0, 1.0)
 
 
 def _filled(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

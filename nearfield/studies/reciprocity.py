@@ -22,7 +22,7 @@ import numpy as np
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 from nearfield.grid.yee import is_half
 from nearfield.plan.planning import axis_profile
-from nearfield.studies.touched import Touched, neighbours
+from nearfield.studies.touched import LESS, LEVEL, MORE, RUN, Models, Touched, neighbours
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 class Exchange:
     """The sums over samples for a model, with more and with less of a parameter, at frequencies (Hz)."""
 
-    def __init__(self, models: tuple[Discretization, Discretization, Discretization], frequencies: np.ndarray) -> None:
-        self._turn = np.exp(2j * np.pi * frequencies * models[0].time_step)
-        self._light = VACUUM_SPEED * models[0].time_step
+    def __init__(self, models: Models, frequencies: np.ndarray) -> None:
+        self._turn = np.exp(2j * np.pi * frequencies * models[RUN].time_step)
+        self._light = VACUUM_SPEED * models[RUN].time_step
         self._profiles = [_profiles(model) for model in models]
 
     def of(self, part: Touched, sides: np.ndarray, runs: Sequence[Spectra]) -> np.ndarray:
         """The exchange of each pair of runs over the samples of a component, a step of the parameter: (f, run, run)."""
-        now, more, less = (self._made(part, which) for which in range(3))
+        now, more, less = (self._made(part, which) for which in (LEVEL, MORE, LESS))
         slope = np.where(sides > 0, more - now, np.where(sides < 0, now - less, 0.5 * (more - less)))
         round_it = np.stack([self._circulation(part, run) for run in runs])
         sign = 1.0 if part.component < 3 else -1.0
@@ -73,13 +73,13 @@ class Exchange:
 
     def _circulation(self, part: Touched, run: Spectra) -> np.ndarray:
         """Circulation round samples, (frequency, n): from the sample, or its neighbours where it is zero for good."""
-        length, _ = self._lengths(part, 0)
-        made, dead = self._made(part, 0), part.dead
+        length, _ = self._lengths(part, RUN)
+        made, dead = self._made(part, RUN), part.dead
         found = run.at(part.component, part.index) * length / np.where(dead, 1.0, made)
         found[:, dead] = 0.0
         for component, index, sign, axis in neighbours(part):
             across = 3 - axis - part.component % 3
-            side = self._length(0, across, part.component >= 3, part.index[across, dead])
+            side = self._length(RUN, across, part.component >= 3, part.index[across, dead])
             found[:, dead] += sign * run.at(component, index) * side
         return found
 

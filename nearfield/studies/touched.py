@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from nearfield.coefficients.coefficients import Coefficients
     from nearfield.discretization.discretization import Discretization
 
+Models = tuple["Discretization", "Discretization", "Discretization", "Discretization"]
+
+RUN, MORE, LESS, LEVEL = range(4)  # of `Models`: as it runs; with more and less of a parameter; the model between them
 LEAP = 0.02  # of a coefficient; more is no change of a small step
 UNLIKE = 4.0  # times the change to the other side
 SAME = 1e-9  # of a length; grids differ by rounding too
@@ -27,8 +30,8 @@ ABOUT = 3  # cells from an edge of metal within which it changes coefficients
 class Touched:
     """Samples of one component that a change touches.
 
-    index: (3, n). stay, drive: (3, n) each, Ca and Cb (or Da and Db) of the model as it is, with more and with less of
-    the parameter.
+    index: (3, n). stay, drive: (4, n) each, Ca and Cb (or Da and Db) of the model as it runs, with more and with less
+    of the parameter, and between those two: as it runs, but with means of media that are as smooth as theirs.
     """
 
     component: int
@@ -39,16 +42,16 @@ class Touched:
     @property
     def dead(self) -> np.ndarray:
         """Which samples, (n,), are zero for good in the model as it is."""
-        return self.drive[0] == 0.0
+        return self.drive[RUN] == 0.0
 
     @cached_property
     def leaps(self) -> np.ndarray:
         """Which samples leap with more, and which with less of the parameter, (2, n): from metal to the open, say."""
-        moved = np.abs(self.drive[1:] - self.drive[0])
+        moved = np.abs(self.drive[[MORE, LESS]] - self.drive[LEVEL])
         return (moved > LEAP * self.drive.max(axis=0)) & (moved > UNLIKE * moved[::-1])
 
     def response(self, which: int, turn: np.ndarray) -> np.ndarray:
-        """What a unit of curl makes in a step: (frequency, n); `which`: 0 the model as it is, 1 more, 2 less.
+        """What a unit of curl makes in a step: (frequency, n); `which`: one of `Models`.
 
         turn: exp(j w dt), (frequency,); E (sqrt(z) - Ca/sqrt(z)) = Cb curl, so that E = Cb/(...) curl.
         """
@@ -57,8 +60,8 @@ class Touched:
         return made
 
 
-def touched(models: tuple[Discretization, Discretization, Discretization]) -> list[Touched]:
-    """The samples in which the coefficients or lengths of three models differ, by component.
+def touched(models: Models) -> list[Touched]:
+    """The samples in which coefficients or lengths differ with more and less of a parameter, by component.
 
     Error: a sample has a medium that remembers, whose update is more than Ca and Cb.
     """
@@ -69,14 +72,17 @@ def touched(models: tuple[Discretization, Discretization, Discretization]) -> li
     return found
 
 
-def _of_component(models: tuple[Discretization, Discretization, Discretization], component: int) -> Touched:
+def _of_component(models: Models, component: int) -> Touched:
     index, stay, drive = [], [], []
     x, y, z = (_moved(models, component, axis) for axis in range(3))
     _, ny, nz = models[0].coefficients.active
     for plane, here in enumerate(x):
-        windows = [model.coefficients.window(0, plane, ((0, ny), (0, nz))) for model in models]
-        pairs = [window.pair(component) for window in windows]
-        differ = np.any([own != other for pair in pairs[1:] for own, other in zip(pairs[0], pair)], axis=0)
+        distinct = {
+            id(model): model.coefficients.window(0, plane, ((0, ny), (0, nz))).pair(component) for model in models
+        }
+        pairs = [distinct[id(model)] for model in models]
+        beside = [zip(pairs[LEVEL], pairs[which]) for which in (MORE, LESS)]
+        differ = np.any([own != other for pair in beside for own, other in pair], axis=0)
         live = np.any([pair[1] != 0.0 for pair in pairs], axis=0)
         row, column = at = np.nonzero(differ | live & (here | y[:, None] | z))
         index.append(np.stack((np.full(row.size, plane), row, column)))
@@ -85,7 +91,7 @@ def _of_component(models: tuple[Discretization, Discretization, Discretization],
     return Touched(component, *(np.concatenate(part, axis=1) for part in (index, stay, drive)))
 
 
-def _moved(models: tuple[Discretization, Discretization, Discretization], component: int, axis: int) -> np.ndarray:
+def _moved(models: Models, component: int, axis: int) -> np.ndarray:
     """Which samples of a component along an axis have other lengths on another of the grids: (active,)."""
     half = is_half(component, axis)
     own, *others = (model.grid.primary(axis) if half else model.grid.dual(axis) for model in models)
