@@ -297,6 +297,28 @@ def guide(permittivity):
 WATER = nf.Medium(2.0, poles=[nf.Debye(10.0, 1e-11)])
 
 
+def test_an_automatic_grid_stays_on_both_sides_where_one_has_other_cells():
+    """A derivative between a grid that went along and one that stayed would be that of the grids."""
+
+    def make(radius):
+        block = nf.Box((1e-3 - radius, -radius, 1.5e-3), (1e-3 + radius, radius, 5e-3))
+        sheet = nf.Sheet((-5e-3, -5e-3, 1.5e-3), (5e-3, 5e-3, 1.5e-3))
+        return nf.Simulation(
+            nf.AutoGrid(10, "14 GHz", (-15e-3, -15e-3, 0), (15e-3, 15e-3, 12e-3)),
+            [nf.Structure(sheet, nf.PEC), nf.Structure(block, nf.Medium(6.0))],
+            nf.Boundaries(all=nf.CPML(6), z_low=nf.PEC),
+            ports=[nf.LumpedPort("feed", (0, -3e-3, 0), (0, -3e-3, 1.5e-3), "z")],
+        )
+
+    radii = np.linspace(2.1e-3, 2.4e-3, 61)
+    cells = [make(radius)._setup().grid.cells for radius in radii]
+    change = next(n for n in range(1, 60) if cells[n] == cells[n + 1] != cells[n - 1])
+    model, ((more, less),) = alike(
+        make, varied({"radius": float(radii[change])}, {"radius": float(radii[1] - radii[0])}, make)
+    )
+    assert more.grid == less.grid == model.grid
+
+
 def test_large_models_are_asked_at_fewer_frequencies_unless_some_are_given():
     model = Discretization(patch())
     assert len(_frequencies(None, model, 1000)) == 101

@@ -111,8 +111,8 @@ def alike(
 ) -> tuple[Simulation, list[tuple[Simulation, Simulation]]]:
     """The model, and for each parameter those with a little more and less of it; one time step and way of metal.
 
-    Grids with given lines stay; an automatic one goes with the bodies as long as it has as many cells, unless it
-    `stays`. Every port is driven. Error: a parameter changes more than structures and media.
+    Grids with given lines stay; an automatic one goes with the bodies as long as it has as many cells on both sides,
+    unless it `stays`. Every port is driven. Error: a parameter changes more than structures and media.
     """
     values = {each.name: each.given(0) for each in parameters}
     model = make(**values)
@@ -124,14 +124,14 @@ def alike(
     fixed = {"grid": _given(grid), "waveform": model.waveform or pulse, "excitations": names}
     models = [model.model_copy(update=fixed)]
     for each in parameters:
-        for sign in (1, -1):
-            beside = make(**values | {each.name: each.given(sign)})
+        pair = [make(**values | {each.name: each.given(sign)}) for sign in (1, -1)]
+        for beside in pair:
             _refuse_other_changes(model, beside, each.name)
             _refuse_changed_guides(model, beside, each.name)
+        grids = [_given(grid)] * 2 if stays else _grids_beside(grid, pair)
+        for beside, lines in zip(pair, grids):
             own = {name: getattr(beside, name) for name in BODIES}
-            models.append(
-                models[0].model_copy(update=own | {"grid": _given(grid) if stays else _grid_beside(grid, beside)})
-            )
+            models.append(models[0].model_copy(update=own | {"grid": lines}))
     models = one_method(models)
     step = min(Discretization(each).time_step for each in models)
     models = [each.model_copy(update={"time_step": step}) for each in models]
@@ -144,13 +144,13 @@ def _given(grid: YeeGrid) -> Grid:
     return Grid(x=x, y=y, z=z)
 
 
-def _grid_beside(grid: YeeGrid, beside: Simulation) -> Grid:
-    """The grid of a model that an automatic one has gone with, or the grid as it is."""
-    if isinstance(beside.grid, AutoGrid):
-        own = grid_of(beside)
-        if own.cells == grid.cells:
-            return _given(own)
-    return _given(grid)
+def _grids_beside(grid: YeeGrid, pair: Sequence[Simulation]) -> list[Grid]:
+    """The grids of two models that an automatic one has gone with; the grid as it is where either has other cells."""
+    if all(isinstance(beside.grid, AutoGrid) for beside in pair):
+        grids = [grid_of(beside) for beside in pair]
+        if all(own.cells == grid.cells for own in grids):
+            return [_given(own) for own in grids]
+    return [_given(grid)] * 2
 
 
 def _refuse_other_changes(model: Simulation, beside: Simulation, parameter: str) -> None:
