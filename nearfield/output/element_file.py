@@ -17,7 +17,7 @@ from nearfield.entry.whole_file import replacing
 from nearfield.entry.wording import duration
 from nearfield.records.records import HALF, Variable
 
-SECONDS_A_POINT = {"discrete": 0.10e-6, "trace": 1.8e-6, "hybrid": 1.0e-6}  # of a core, see docs/elements.md
+SECONDS_A_POINT = {"discrete": 0.085e-6, "trace": 1.66e-6, "hybrid": 0.63e-6}  # of a core, see docs/elements.md
 UNITS = {"time": "s", "mean_length": "m", "seconds": "s"}
 NUMBERS = ("elements", "pairs", "maxima", "minima", "mean_length", "mean_difference", "seconds")
 
