@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import xarray
+from derivatives import CELL, HIGH, agreement, differences
 
 import nearfield as nf
 from nearfield.cli import main
 from nearfield.commands.sensitivities import listed
 from nearfield.discretization.discretization import Discretization
-from nearfield.entry.constants import VACUUM_PERMITTIVITY
 from nearfield.report.tolerance_section import tolerance_recipes
 from nearfield.studies.dip_slopes import dip_slope, tolerances
 from nearfield.studies.pattern_slopes import recorded_at, seen_towards, towards_of
@@ -20,8 +20,6 @@ from nearfield.studies.probe_slopes import probed, probes_of
 from nearfield.studies.sensitivities import _frequencies, sensitivities
 from nearfield.studies.sweep_table import save_sweep
 from nearfield.studies.varied import alike, varied
-
-CELL, HIGH = 1e-3, 1e-3
 
 
 def patch(length=9.3e-3, permittivity=2.2, shift=0.0, port=-1e-3, metal="conformal", medium=None, **entries):
@@ -39,18 +37,6 @@ def patch(length=9.3e-3, permittivity=2.2, shift=0.0, port=-1e-3, metal="conform
     )
 
 
-def differences(make, values, name, step, frequencies):
-    """(more - now, now - less) of S over the step, from runs on the grid of the model as it is."""
-    model, pairs = alike(make, varied(values, {name: step}, make))
-    more, less = pairs[list(values).index(name)]
-    less, now, more = (each.run(threads=1).sparameters_at(frequencies).values for each in (less, model, more))
-    return (more - now) / step, (now - less) / step
-
-
-def agreement(found, expected):
-    return np.linalg.norm(found - expected) / np.linalg.norm(expected)
-
-
 def test_derivatives_at_a_lumped_port_are_central_differences():
     """Both errors are of second order in the step; what is left is the Fourier sums' end, 1e-3 of the pulse there."""
     values, frequencies = {"length": 9.3e-3, "permittivity": 2.2}, np.linspace(8e9, 11e9, 13)
@@ -58,56 +44,6 @@ def test_derivatives_at_a_lumped_port_are_central_differences():
     for name, step in (("length", 4e-6), ("permittivity", 1e-3)):
         more, less = differences(patch, values, name, step, frequencies)
         assert agreement(found.derivative.sel(parameter=name).values, 0.5 * (more + less)) < 5e-3
-
-
-ROUND = {
-    "upright": lambda radius: nf.Cylinder((2.2e-3, 0.1e-3, 1.3e-3), (2.2e-3, 0.1e-3, 4.6e-3), radius),
-    "slanting": lambda radius: nf.Cylinder((-2e-3, -1e-3, 3e-3), (3e-3, 1e-3, 4.5e-3), radius),
-    "sphere": lambda radius: nf.Sphere((1.2e-3, 0.1e-3, 3.8e-3), radius),
-}
-
-
-def covered(radius, shape, medium=None, **entries):
-    """A small patch over ground with a round body above it."""
-    lines = (np.arange(-9, 10) * CELL).tolist()
-    sheet = nf.Sheet((-3e-3, -3e-3, HIGH), (3e-3, 3e-3, HIGH))
-    return nf.Simulation(
-        nf.Grid(lines, lines, (np.arange(12) * CELL).tolist()),
-        structures=[nf.Structure(sheet, nf.PEC), nf.Structure(ROUND[shape](radius), medium or nf.Medium(5.0))],
-        boundaries=nf.Boundaries(all=nf.CPML(4), z_low=nf.PEC),
-        ports=[nf.LumpedPort("feed", (0, -2e-3, 0), (0, -2e-3, HIGH), "z")],
-        waveform=nf.ModulatedGaussian("9 GHz", "5 GHz"),
-        **{"metal": "conformal", "precision": "double", "decay": 1e-7, **entries},
-    )
-
-
-@pytest.mark.parametrize(("shape", "radius"), [("upright", 2.13e-3), ("slanting", 1.9e-3), ("sphere", 2.13e-3)])
-def test_derivatives_by_the_radius_of_round_media_are_differences_over_a_tenth_of_a_cell(shape, radius):
-    """The runs sample media an eighth of a cell apart: an upright cylinder's differences hold leaps of 6 %."""
-    frequencies, step = np.linspace(8e9, 11e9, 7), 1e-4
-
-    def make(radius):
-        return covered(radius, shape)
-
-    found = sensitivities(make, {"radius": radius}, frequencies, threads=1)
-    assert found.step.item() == pytest.approx(2e-3 * CELL, rel=0.6)
-    more, less = differences(make, {"radius": radius}, "radius", step, frequencies)
-    assert agreement(found.derivative.values[0], 0.5 * (more + less)) < 0.09
-
-
-@pytest.mark.parametrize("step", [1e-6, 1e-5])
-def test_smooth_means_of_media_grow_with_a_sphere_by_its_surface(step):
-    """The conductivity of all samples holds the volume, whose derivative is 4 pi r^2; samples are 0.125 mm apart."""
-    radius, time_step, medium = 2.13e-3, 1e-12, nf.Medium(1.0, conductivity=1.0)
-
-    def volume(r):
-        setup = Discretization(covered(r, "sphere", medium, averaging="volume", time_step=time_step), smooth=True)
-        i, j, k = np.indices((17, 17, 9)).reshape(3, -1) + 1
-        stay = setup.coefficients.at(2, i, j, k)[0]
-        return np.sum((1.0 - stay) / (1.0 + stay)) * 2.0 * VACUUM_PERMITTIVITY / time_step * CELL**3
-
-    surface = (volume(radius + step) - volume(radius - step)) / (2 * step)
-    assert surface == pytest.approx(4 * np.pi * radius**2, rel=0.01)
 
 
 def test_an_edge_on_a_grid_line_is_asked_where_its_coefficients_go_on():

@@ -56,7 +56,7 @@ public:
         });
     }
 
-    // The labels of a level's points, to all processes.
+    // The labels of a level's points, to all processes; other points of theirs stay 0.
     void share(const Level& level) {
         if (team.alone()) return;
         std::vector<Label> labels;

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 RETURNED = "returned_waves"  # variable of S that one excitation of several made
 TOUCHSTONE = re.compile(r"\.s(\d+)p", re.IGNORECASE)
+APART = 1e-5  # least over largest singular value of incident waves that tell S; rounding of their sums is 1e-6
 DRIVE_FLOOR = 1e-3  # -60 dB of the incident wave's peak: below, recordings in single precision say too little
 
 
@@ -78,7 +79,7 @@ def told_apart(incident: np.ndarray, excited: Sequence[int]) -> np.ndarray:
     own = np.abs(incident[:, list(excited), columns])
     found = finite & (own > 0.0).all(axis=1)
     sizes = np.linalg.svd(incident[found] / own[found, None, :], compute_uv=False)
-    found[found] = sizes[:, -1] > DRIVE_FLOOR * sizes[:, 0]
+    found[found] = sizes[:, -1] > APART * sizes[:, 0]
     return found | ~finite
 
 

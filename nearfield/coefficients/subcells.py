@@ -308,10 +308,13 @@ def _covered(body: Solid, q: list[np.ndarray], shape: tuple[int, ...]) -> np.nda
     """The share of a body in samples: it falls from one to zero while the surface passes from corner to corner."""
     if body._blocks:
         return np.broadcast_to(body.contains(*triple(q)), shape).astype(float)
-    distance = np.broadcast_to(body._signed_distance(*triple(q)), shape)
+    distance = np.broadcast_to(body._lateral_distance(*triple(q)), shape)
     width = sum(np.abs(np.gradient(distance, axis=axis)) for axis in range(1, 4))
     outside = np.divide(distance, width, out=np.sign(distance), where=width > 0.0)
-    return np.clip(0.5 - outside, 0.0, 1.0)
+    ends = [  # at which pieces end
+        (low < at) & (at < high) for a, (at, low, high) in enumerate(zip(q, *body.bounds())) if body._constant_along(a)
+    ]
+    return np.clip(0.5 - outside, 0.0, 1.0) * np.logical_and.reduce(np.broadcast_arrays(True, *ends))
 
 
 def _filled(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

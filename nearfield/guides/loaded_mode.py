@@ -87,7 +87,10 @@ class LoadedMode:
         for _ in range(MOST_STEPS):
             if wave is None:
                 break
-            root = k2 - wave.square / slope(equations, wave)
+            steep = slope(equations, wave)
+            if not steep > 0.0:
+                break
+            root = k2 - wave.square / steep
             if abs(root - k2) < AT_CUTOFF * k2:
                 return float(frequency_of(root, time_step))
             root = max(root, STRIDE * k2)

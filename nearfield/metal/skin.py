@@ -72,7 +72,7 @@ class SkinSurface:
     def signature(self, axis: int, plane: int) -> tuple:
         """Equal for planes across `axis` with equal parts."""
         around = [self._conductors.signature(axis, plane + n) for n in (0, 1)]
-        around += [parts.signature(plane) for parts in self._own[axis : axis + 1]]
+        around += [parts.signature(plane) for parts in (*self._own[axis : axis + 1], *self._openings[axis : axis + 1])]
         length = self.grid.primary(axis)
         return (
             *around,
@@ -98,6 +98,8 @@ class SkinSurface:
         total: np.ndarray | float = 0.0
         for wall in next_axes(normal):
             layers = [self._stands(wall, normal, axis, plane + n) for n in range(1 + (wall == axis))]
+            if all(layer is None for layer in layers):
+                continue
             rims = [self._open_rims(3 - normal - wall, axis, plane + n) for n in range(1 + (wall == axis))]
             if wall != axis:
                 place = next_axes(axis).index(wall)

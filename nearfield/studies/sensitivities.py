@@ -150,11 +150,12 @@ def _compared(at: Discretization, pairs: Sequence[tuple[Simulation, Simulation]]
     Means of media that are sampled leap where samples change hands, which a small step of a parameter does not
     see or sees by chance; the derivative is that of smooth ones.
     """
-    smooth = at.coefficients.means.samples
-    level = Discretization(at.simulation, smooth=True) if smooth else at
     found: list[Models] = []
     for pair in pairs:
-        more, less = (Discretization(each, smooth=smooth) for each in pair)
+        more, less = (Discretization(each) for each in pair)
+        level = at
+        if any(each.coefficients.means.samples for each in (at, more, less)):  # a box that turns begins on its axes
+            more, less, level = (Discretization(each, smooth=True) for each in (*pair, at.simulation))
         found.append((at, more, less, level))
     return found
 

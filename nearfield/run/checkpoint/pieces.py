@@ -36,11 +36,11 @@ class Piece:
 
 
 def kept_samples(values: np.ndarray) -> np.ndarray | None:
-    """Where a state (*leading, nx, ny, nz) has any bit; None where nearly every sample has."""
+    """Where a state (*leading, nx, ny, nz) has any bit; None where that saves less than half of its size."""
     leading = tuple(range(values.ndim - 3))
     kept = np.asarray(values.view(f"u{values.itemsize}").any(axis=leading))
     stored = np.count_nonzero(kept) * (values.nbytes // max(1, kept.size)) + kept.size // 8
-    return kept if stored < values.nbytes else None
+    return kept if stored < 0.5 * values.nbytes else None
 
 
 class Holder:

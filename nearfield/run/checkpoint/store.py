@@ -89,7 +89,7 @@ def write_arrays(path: Path, pieces: Iterable[Piece]) -> dict[str, Any]:
             if piece.kept is None:
                 laid = values.transpose(order)
             else:
-                laid = values[..., piece.kept]
+                laid = values.reshape(*values.shape[:-3], -1)[..., np.flatnonzero(piece.kept)]
                 place |= {"order": list(range(values.ndim)), "kept": laid.shape[-1]}
                 file.write(np.packbits(piece.kept).data)
             arrays.append({"name": piece.name, "dtype": values.dtype.str, **place})
@@ -136,6 +136,8 @@ class Stored:
         return self._found[name]
 
     def _open(self, file: str, array: dict[str, Any]) -> np.ndarray:
+        if array.get("kept") is not None:
+            raise Damaged(f"{array['name']} has kept samples, where all are wanted")
         shape = [array["shape"][axis] for axis in array["order"]]
         if 0 in shape:
             return np.zeros(array["shape"], array["dtype"])
