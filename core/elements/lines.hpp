@@ -31,8 +31,8 @@ public:
 
     // From those of the team's own points that `chosen(p)` takes; `ended(points, ends)` gets them by chunks of so many
     // bricks. `known()` is asked by each thread.
-    template <class Known, class Chosen, class Ended>
-    void from(long together, const Known& known, const Chosen& chosen, const Ended& ended) {
+    template <class Asked, class Chosen, class Ended>
+    void from(long together, const Asked& known, const Chosen& chosen, const Ended& ended) {
         in_chunks(bricks.size(), together, team.threads, [&](long first, long last) {
             const Task<T> task{lattice, axes, field, sign, labels.data(), near_extrema.here(), widest, known()};
             const Tracer<T> tracer(task);

@@ -151,12 +151,15 @@ def _compared(at: Discretization, pairs: Sequence[tuple[Simulation, Simulation]]
     see or sees by chance; the derivative is that of smooth ones.
     """
     found: list[Models] = []
+    smooth = Discretization(at.simulation, smooth=True)
     for pair in pairs:
         more, less = (Discretization(each) for each in pair)
-        level = at
-        if any(each.coefficients.means.samples for each in (at, more, less)):  # a box that turns begins on its axes
-            more, less, level = (Discretization(each, smooth=True) for each in (*pair, at.simulation))
-        found.append((at, more, less, level))
+        sampled = any(
+            each.coefficients.means.samples for each in (at, more, less)
+        )  # a box that turns begins on its axes
+        if sampled:
+            more, less = (Discretization(each, smooth=True) for each in pair)
+        found.append((at, more, less, smooth if sampled else at))
     return found
 
 
