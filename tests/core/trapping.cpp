@@ -116,9 +116,9 @@ Found traced_from_all(const Lattice& lattice, const std::vector<T>& field, doubl
     const auto cells = crossings(lattice, axes, field.data(), team);
     if (!known)
         for (long p = 0; p < lattice.size(); ++p) cells[p] = 63;  // every face may be crossed both ways
-    Counts counts;
-    Found made{traced(lattice, axes, field.data(), sign, widest_difference(field.data(), team), labels, extrema, cells,
-                      {true, 512}, team, counts)};
+    const double widest = widest_difference(field.data(), team);
+    Lines<T> lines(lattice, axes, field.data(), sign, widest, labels, extrema, 512, team);
+    Found made{traced(lines, cells)};
     for (long p = 0; p < lattice.size(); ++p) {
         if (!(cells[p] & trapped)) continue;
         ++made.trapped;
