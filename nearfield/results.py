@@ -46,11 +46,7 @@ class ExcitationResult:
 
     @property
     def energy(self) -> xarray.DataArray:
-        """Field energy (J) over time (s) as of vacuum and cells of one size: a measure of decay, not the energy stored.
-
-        eps0/2 times the sum of E^2 + (eta0 H)^2 over all samples times the mean cell volume: media count as vacuum,
-        small cells as much as large ones; with planes of symmetry the sum is that of the part that is stepped.
-        """
+        """Field energy (J) over time (s) of the part that is stepped, as of vacuum in cells of one size: for decay."""
         return labelled(self.record.energy, "energy")
 
     def __repr__(self) -> str:
