@@ -187,10 +187,7 @@ private:
         put(now, line, bundle, m);
         bundle.length[m] = std::min(first_step, longest);
         bundle.went[m] = 1;
-        line.trail.advance(far);
-        ++line.steps;
-        line.trail.add(now);
-        line.end = captured(now, captures.cell_of(now), line);
+        arrive(now, far, captures.cell_of(now), line);
     }
 
     // Whether a line that goes no further is at an extremum of the function itself, which has none beside it on the grid:
@@ -217,11 +214,15 @@ private:
         Walk now = walk(line, bundle, m);
         const bool moved = wrap(now);
         if (moved) put(now, line, bundle, m);
-        line.trail.advance(bundle.step[m]);
+        const auto& cell = bundle.here.cell;
+        arrive(now, bundle.step[m], moved ? captures.cell_of(now) : Place{cell[0][m], cell[1][m], cell[2][m]}, line);
+    }
+    // At a place in the cell `low`, by a step of a length.
+    void arrive(const Walk& now, double step, const Place& low, Line& line) const {
+        line.trail.advance(step);
         ++line.steps;
         line.trail.add(now);
-        const auto& cell = bundle.here.cell;
-        line.end = captured(now, moved ? captures.cell_of(now) : Place{cell[0][m], cell[1][m], cell[2][m]}, line);
+        line.end = captured(now, low, line);
     }
 
     // At a point of the grid, where the cubic polynomials have the slopes of parabolas.

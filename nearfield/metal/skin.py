@@ -29,7 +29,7 @@ from nearfield.metal.conductors import Conductors
 from nearfield.metal.conformal import open_parts
 from nearfield.metal.metal import Body, Owned
 from nearfield.metal.open_parts import OpenParts
-from nearfield.metal.patches import Patch, cell_near, next_axes, pair, spread
+from nearfield.metal.patches import Patch, cell_near, next_axes, pair, shape_of, spread
 from nearfield.metal.sheet_cover import SheetCover
 from nearfield.metal.skin_fit import impedance_terms
 
@@ -123,13 +123,14 @@ class SkinSurface:
         A wall's rim is as long as no other metal covers it. In metal that cuts cells the edge itself is closed, and the
         one across the face tells.
         """
-        across = next_axes(axis)
-        patch = Patch(along, axis, plane, pair((0, self.grid.cells[a] + 1) for a in across))
-        found = []
-        for parts in (self._openings, self._own):
-            opened = parts[axis].fraction(patch) if parts else None
-            found.append(np.ones([self.grid.cells[a] + 1 for a in across]) if opened is None else opened)
-        return found[0], found[1]
+        patch = self._edges_of(along, axis, plane)
+        found = (parts[axis].fraction(patch) if parts else None for parts in (self._openings, self._own))
+        every, own = (np.ones(shape_of(patch.window)) if opened is None else opened for opened in found)
+        return every, own
+
+    def _edges_of(self, component: int, axis: int, plane: int) -> Patch:
+        """The edges of a plane, all nodes of the axes across."""
+        return Patch(component, axis, plane, pair((0, self.grid.cells[a] + 1) for a in next_axes(axis)))
 
     def _stands(self, wall: int, normal: int, axis: int, plane: int) -> np.ndarray | None:
         """Part of the dual length along `normal` that metal faces across `wall` take about its nodes."""
@@ -172,7 +173,7 @@ class SkinSurface:
         plane = plane % cells[axis] if closed[axis] else plane
         if not 0 <= plane < cells[axis] + (not is_half(component, axis)):
             return None
-        patch = Patch(component, axis, plane, pair((0, cells[a] + 1) for a in across))
+        patch = self._edges_of(component, axis, plane)
         taken = self._conductors.take(patch)
         opened = self._own[axis].fraction(patch) if self._own else None
         taken = taken if opened is None else taken | (opened == 0.0)
