@@ -114,9 +114,6 @@ class Revolved(Solid):
         lower[own], upper[own] = self.center[own] + min(along), self.center[own] + max(along)
         return triple(lower), triple(upper)
 
-    def _faces(self, axis: int) -> list[float]:
-        return self._levels(axis)
-
     def _levels(self, axis: int) -> list[float]:
         start: np.ndarray = np.asarray(self.profile)
         end = np.roll(start, -1, axis=0)

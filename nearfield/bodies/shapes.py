@@ -75,7 +75,7 @@ class Solid(Schema):
         return all(self._constant_along(axis) for axis in range(3))
 
     def _levels(self, axis: int) -> list[float]:
-        """Coordinates (m) along an axis, besides the bounds, at which an automatic grid should have lines."""
+        """Coordinates (m) along an axis of flat parts of the surface, where an automatic grid should have lines."""
         return []
 
     _corners: ClassVar[tuple[str, ...]] = ("lower", "upper")

@@ -45,6 +45,16 @@ class Columns:
         return [constant[0] for constant in along] + [along[number][axis] for number, axis in self._along]
 
 
+def faces_across(shapes: Sequence[Solid], axis: int, line: np.ndarray) -> list[float]:
+    """Where media are cut across an axis: at faces of bodies that end flat along it, and at flat parts of others.
+
+    The latter (sides of polygons, rims of bodies of revolution) are sampled like curved surfaces where they are more
+    than the cells, as in a layout of many steps.
+    """
+    flat = {level for shape in shapes for level in shape._levels(axis) if line[0] < level < line[-1]}
+    return [*(face for shape in shapes for face in shape._faces(axis)), *(flat if len(flat) < line.size else ())]
+
+
 class MediaMeans:
     """Bodies painted one over the other; means of their properties: plane_means.py.
 
@@ -74,8 +84,8 @@ class MediaMeans:
         self.weighted = table
         if self.pierced:  # metal has nothing of any property
             self.weighted = np.pad(np.insert(table, table.shape[1], 1.0, axis=1), ((0, 1), (0, 0)))
-        faces = [[face for shape, _ in drawn for face in shape._faces(a)] for a in range(3)]
-        self.cuts = [CutAxis(grid, a, interior[a], faces[a]) for a in range(3)]
+        shapes = [shape for shape, _ in drawn]
+        self.cuts = [CutAxis(grid, a, interior[a], faces_across(shapes, a, grid.lines[a])) for a in range(3)]
         self.painters = [Painter(self.cuts, drawn, len(self.weighted), a, smooth) for a in range(3)]
         lossy = [table[:, columns.at(axis, CONDUCTIVITY)] != 0.0 for axis in range(3)]
         keeps_nothing = ~(contrasts[0].remembers | np.logical_or.reduce(lossy))

@@ -3,7 +3,8 @@
 Every axis is cut at the grid lines, at the cell centres and at the flat faces of all bodies. Pieces of the product of
 these cuts lie wholly inside or outside each flat body, so "the later one wins" is exact at any position. Pieces that a
 curved surface crosses are sampled at 4 x 4 x 4 points, each all of one medium, or where shares are to be smooth in the
-sizes of bodies (for derivatives) divided by planes. In the CPML the pieces next to its inner face go on.
+sizes of bodies (for derivatives) on 4 x 4 lines, cut where surfaces cross them. In the CPML the pieces next to its
+inner face go on.
 """
 
 from __future__ import annotations
@@ -270,51 +271,91 @@ class Painter:
         """Shares of the media in pieces that a curved surface crosses, and in their faces, as `Layer` has them."""
         count = crossed[0].size
         parts, ends = np.zeros((count, self.media)), np.zeros((count, 3, 2, self.media))
-        steps = (np.arange(SAMPLES) + 0.5) / SAMPLES - 0.5
+        centres, extents = ([getattr(cut, name) for cut in self.cuts] for name in ("centre", "extent"))
         for begin in range(0, count, BATCH):
             rows = slice(begin, begin + BATCH)
             index = {a: part[rows] + start for a, part, (start, _) in zip(self.across, crossed, window)}
-            index[self.axis] = np.array([piece])
-            q = []
-            for a in range(3):
-                points = self.cuts[a].centre[index[a]][:, None] + self.cuts[a].extent[index[a]][:, None] * steps
-                q.append(np.expand_dims(points, [1 + other for other in range(3) if other != a]))
-            shape = (crossed[0][rows].size, SAMPLES, SAMPLES, SAMPLES)
+            index[self.axis] = np.full(crossed[0][rows].size, piece)
+            at, size = ([values[index[a]] for a, values in enumerate(each)] for each in (centres, extents))
             painted = _divided if self.smooth else _whole
-            for medium, inside in painted([self.bodies[number] for number in present], q, shape).items():
+            for medium, inside in painted([self.bodies[number] for number in present], at, size).items():
                 parts[rows, medium], ends[rows, :, :, medium] = _filled(inside)
         return parts, ends
 
 
-def _whole(bodies: list[tuple[Solid, int]], q: list[np.ndarray], shape: tuple[int, ...]) -> dict[int, np.ndarray]:
+Places = list[np.ndarray]  # (pieces,) along x, y, z
+
+
+def _points(at: Places, size: Places, along: int | None = None) -> list[np.ndarray]:
+    """The middles of the samples of pieces, (pieces, x, y, z) when broadcast; along one axis their ends."""
+    found = []
+    for a in range(3):
+        steps = np.arange(SAMPLES + 1) if a == along else np.arange(SAMPLES) + 0.5
+        points = at[a][:, None] + size[a][:, None] * (steps / SAMPLES - 0.5)
+        found.append(np.expand_dims(points, [1 + other for other in range(3) if other != a]))
+    return found
+
+
+def _whole(bodies: list[tuple[Solid, int]], at: Places, size: Places) -> dict[int, np.ndarray]:
     """Which samples each medium fills: those whose middle a body of it contains."""
+    q, shape = _points(at, size), (at[0].size, SAMPLES, SAMPLES, SAMPLES)
     numbers = np.zeros(shape, dtype=np.int32)
     for body, medium in bodies:
         numbers[np.broadcast_to(body.contains(*triple(q)), shape)] = medium
     return {medium: numbers == medium for medium in {0, *(medium for _, medium in bodies)}}
 
 
-def _divided(bodies: list[tuple[Solid, int]], q: list[np.ndarray], shape: tuple[int, ...]) -> dict[int, np.ndarray]:
-    """Shares of each medium in samples: surfaces divide them as planes do that lie at the same distance."""
-    found = {0: np.ones(shape)}
-    for body, medium in bodies:
-        inside = _covered(body, q, shape)
-        found = {each: share * (1.0 - inside) for each, share in found.items()}
-        found[medium] = found.get(medium, 0.0) + inside
+def _divided(bodies: list[tuple[Solid, int]], at: Places, size: Places) -> dict[int, np.ndarray]:
+    """Shares of each medium in samples: lines along the axis that surfaces cross most steeply are cut where they do."""
+    steep = np.zeros((3, at[0].size))
+    for body, _ in bodies:
+        near = np.abs(_distance_at(body, at, at)) <= 0.5 * np.sqrt(np.sum(np.square(size), axis=0))
+        for a in range(3):
+            ends = ([q + by * size[n] if n == a else q for n, q in enumerate(at)] for by in (-0.5, 0.5))
+            low, high = (_distance_at(body, each, at) for each in ends)
+            steep[a] += near * np.abs(high - low)
+    found = {medium: np.zeros((at[0].size, *[SAMPLES] * 3)) for medium in {0, *(medium for _, medium in bodies)}}
+    for a in range(3):
+        chosen = steep.argmax(axis=0) == a
+        pieces = ([each[chosen] for each in places] for places in (at, size))
+        for medium, share in _cut_along(a, bodies, *pieces).items():
+            found[medium][chosen] += share
     return found
 
 
-def _covered(body: Solid, q: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
-    """The share of a body in samples: it falls from one to zero while the surface passes from corner to corner."""
+def _cut_along(axis: int, bodies: list[tuple[Solid, int]], at: Places, size: Places) -> dict[int, np.ndarray]:
+    """Shares of each medium in samples: of each its middle line along the axis.
+
+    A surface cuts a line where its distance, linear between the ends, is zero. A body takes a line from its low end on
+    or from its high end on, so that what later ones leave of it is in one piece.
+    """
+    q, shape = _points(at, size, along=axis), (at[0].size, *[SAMPLES] * 3)
+    first, last = np.zeros(shape), np.ones(shape)  # of what is left
+    found = {medium: np.zeros(shape) for medium in {0, *(medium for _, medium in bodies)}}
+    for body, medium in reversed(bodies):
+        distance = np.moveaxis(_distance_at(body, q, at), 1 + axis, 0)
+        distance = np.where(np.abs(distance) <= SAMPLE_TOLERANCE * size[axis][:, None, None], 0.0, distance)
+        low, high = (np.moveaxis(part, 0, 1 + axis) for part in (distance[:-1], distance[1:]))
+        place = np.divide(low, low - high, out=np.ones(shape), where=(low <= 0.0) != (high <= 0.0))
+        up_to = np.where(low <= 0.0, place, 0.0)
+        down_to = np.where((low > 0.0) & (high <= 0.0), place, 1.0)
+        found[medium] += np.maximum(np.minimum(last, up_to) - first, 0.0) + np.maximum(last - np.maximum(first, down_to), 0.0)
+        first, last = np.maximum(first, up_to), np.minimum(last, down_to)
+    found[0] += np.maximum(last - first, 0.0)
+    return found
+
+
+def _distance_at(body: Solid, q: list[np.ndarray], at: Places) -> np.ndarray:
+    """Signed distance of points in pieces from a body; infinite in pieces beyond its flat ends."""
+    middle = [each.reshape(-1, *[1] * (np.ndim(q[0]) - 1)) for each in at]
     if body._blocks:
-        return np.broadcast_to(body.contains(*triple(q)), shape).astype(float)
-    distance = np.broadcast_to(body._lateral_distance(*triple(q)), shape)
-    width = sum(np.abs(np.gradient(distance, axis=axis)) for axis in range(1, 4))
-    outside = np.divide(distance, width, out=np.sign(distance), where=width > 0.0)
-    ends = [  # at which pieces end
-        (low < at) & (at < high) for a, (at, low, high) in enumerate(zip(q, *body.bounds())) if body._constant_along(a)
-    ]
-    return np.clip(0.5 - outside, 0.0, 1.0) * np.logical_and.reduce(np.broadcast_arrays(True, *ends))
+        return np.broadcast_to(
+            np.where(body.contains(*triple(middle)), -1.0, 1.0), np.broadcast_shapes(*map(np.shape, q))
+        )
+    lower, upper = body.bounds()
+    beyond = [(middle[a] < lower[a]) | (middle[a] > upper[a]) for a in range(3) if body._constant_along(a)]
+    distance = np.broadcast_to(body._lateral_distance(*triple(q)), np.broadcast_shapes(*map(np.shape, q)))
+    return np.where(np.logical_or.reduce(beyond), 1.0, distance) if beyond else distance
 
 
 def _filled(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
