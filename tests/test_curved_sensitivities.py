@@ -64,7 +64,7 @@ def test_smooth_means_of_media_grow_with_a_sphere_by_its_surface(step):
 
     def volume(r):
         ball = nf.Structure(ROUND["sphere"](r), medium)
-        setup = Discretization(covered(ball, averaging="volume", time_step=time_step), smooth=True)
+        setup = Discretization(covered(ball, averaging="volume", time_step=time_step))
         i, j, k = np.indices((17, 17, 9)).reshape(3, -1) + 1
         stay = setup.coefficients.at(2, i, j, k)[0]
         return np.sum((1.0 - stay) / (1.0 + stay)) * 2.0 * VACUUM_PERMITTIVITY / time_step * CELL**3

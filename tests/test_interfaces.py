@@ -9,7 +9,7 @@ import nearfield as nf
 from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.contrasts import contrasts
-from nearfield.coefficients.interfaces import narrowness, thinned, weighed
+from nearfield.coefficients.interfaces import VANISHING, narrowness, thinned, weighed
 from nearfield.entry.constants import VACUUM_SPEED
 
 WALLS = nf.Boundaries(all=nf.PEC)
@@ -52,7 +52,7 @@ def test_a_slanting_interface_is_weighed_by_its_normal(angle):
         assert np.sqrt(np.mean(error**2)) < 0.03
         assert abs(error.mean()) < 0.006
     plain = permittivity([body], 2, averaging="volume")  # along the interface
-    np.testing.assert_allclose(permittivity([body], 2), plain, rtol=1e-9)
+    np.testing.assert_allclose(permittivity([body], 2), plain, rtol=7e-9)  # shares are rounded to nine digits
 
 
 @settings(max_examples=50, deadline=None)
@@ -146,7 +146,8 @@ def test_media_with_poles_have_the_mean_of_the_band_at_its_middle(shape, metal):
         instant, part = opened / drive, opened * weight[live] / drive
         assert ((part > 1e-3) & (part < 0.999)).any()
         found = instant - part * now + part * (contrast.sizes[1] - 2.0)
-        np.testing.assert_allclose(found, opened / expected[live], rtol=1e-9)
+        # means in series differ from plain ones where they do by more than this, and shares are rounded to nine digits
+        np.testing.assert_allclose(found, opened / expected[live], rtol=VANISHING)
 
 
 @pytest.mark.parametrize("shape, parted", [(SHAPES[0], False), (SHAPES[1], True)], ids=["sphere", "box"])

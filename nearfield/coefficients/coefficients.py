@@ -55,8 +55,7 @@ class Coefficients:
     """Update coefficients of a model; nothing is computed before it is asked for, some planes at a time.
 
     `loads` are added to the media of their edges; wires go on through `gaps`, edges of circuits; `band` (Hz) is that of
-    the excitations; `sharers` processes make them on this machine; `smooth`: in the sizes of curved media too. Shapes
-    and meaning: `planes`, `at`, `dense`.
+    the excitations; `sharers` processes make them on this machine. Shapes and meaning: `planes`, `at`, `dense`.
     """
 
     def __init__(
@@ -72,7 +71,6 @@ class Coefficients:
         band: tuple[float, float] = (0.0, 0.0),
         averaging: str = "diagonal",
         sharers: int = 1,
-        smooth: bool = False,
     ) -> None:
         self._sharers, self._filled = sharers, bool(bodies)
         self.grid, self.boundaries, self.time_step = grid, boundaries, time_step
@@ -88,7 +86,7 @@ class Coefficients:
         surfaces += self.metal.surfaces(fit_band(*band, time_step))
         self._columns = Columns(media)
         self._dispersion = Dispersion(media, time_step, first=self._columns.count, surfaces=surfaces)
-        self.means = self._means(band, averaging, smooth)
+        self.means = self._means(band, averaging)
         found = self.metal.chains, self.metal.slanting
         wires = ThinWires(grid, *found, gaps, self.metal.holds) if any(found) else None
         lent = self.means, self._dispersion, surfaces
@@ -99,7 +97,7 @@ class Coefficients:
         """The bodies, and of those that reach over periodic faces the copies in this cell."""
         return self._bodies
 
-    def _means(self, band: tuple[float, float], averaging: str, smooth: bool) -> MediaMeans:
+    def _means(self, band: tuple[float, float], averaging: str) -> MediaMeans:
         """The bodies of media, and metal that cuts cells, painted over one another."""
         rows, painted, distinct = [self._row(self._background)], [], [self._background]
         for number, body in enumerate(self._bodies):
@@ -113,7 +111,7 @@ class Coefficients:
                 painted.append((body.shape, METAL))
         told_apart = contrasts(distinct, self._dispersion.of_media, band, self.time_step)
         table = np.array(rows)
-        return MediaMeans(self.grid, self._interior, painted, table, self._columns, told_apart, averaging, smooth)
+        return MediaMeans(self.grid, self._interior, painted, table, self._columns, told_apart, averaging)
 
     def _row(self, medium: Medium) -> list[float]:
         """The row of a medium in the table."""

@@ -72,7 +72,6 @@ class MediaMeans:
         columns: Columns,
         contrasts: Sequence[Contrast],
         averaging: str,
-        smooth: bool = False,
     ) -> None:
         self.grid, self.columns, self.contrasts, self.averaging = grid, columns, contrasts, averaging
         distinct = list({id(own): own for own in contrasts}.values())
@@ -86,7 +85,7 @@ class MediaMeans:
             self.weighted = np.pad(np.insert(table, table.shape[1], 1.0, axis=1), ((0, 1), (0, 0)))
         shapes = [shape for shape, _ in drawn]
         self.cuts = [CutAxis(grid, a, interior[a], faces_across(shapes, a, grid.lines[a])) for a in range(3)]
-        self.painters = [Painter(self.cuts, drawn, len(self.weighted), a, smooth) for a in range(3)]
+        self.painters = [Painter(self.cuts, drawn, len(self.weighted), a) for a in range(3)]
         lossy = [table[:, columns.at(axis, CONDUCTIVITY)] != 0.0 for axis in range(3)]
         keeps_nothing = ~(contrasts[0].remembers | np.logical_or.reduce(lossy))
         self.keeps_nothing = keeps_nothing.astype(float)  # 1.0 of media with neither conductivity nor poles of E

@@ -2,9 +2,8 @@
 
 Every axis is cut at the grid lines, at the cell centres and at the flat faces of all bodies. Pieces of the product of
 these cuts lie wholly inside or outside each flat body, so "the later one wins" is exact at any position. Pieces that a
-curved surface crosses are sampled at 4 x 4 x 4 points, each all of one medium, or where shares are to be smooth in the
-sizes of bodies (for derivatives) on 4 x 4 lines, cut where surfaces cross them. In the CPML the pieces next to its
-inner face go on.
+curved surface crosses are sampled on 4 x 4 lines, cut where surfaces cross them, so that shares go on smoothly when
+bodies grow or move. In the CPML the pieces next to its inner face go on.
 """
 
 from __future__ import annotations
@@ -18,11 +17,12 @@ import numpy as np
 
 from nearfield import _core
 from nearfield.bodies.shapes import Solid
+from nearfield.coefficients.divided_pieces import divided, filled
 from nearfield.entry.triples import triple
 from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid
 from nearfield.metal.patches import Window, next_axes, shape_of, spread
 
-SAMPLES = 4  # points along each edge of a piece that a curved surface crosses
+WHOLE = 1.0 - 2.0**-40  # share of a piece that is all of it
 BATCH = 20_000  # crossed pieces sampled at a time
 CACHED = 8  # layers of pieces in memory ...
 CACHED_OF_WINDOW = 4  # ... and of one window: a plane and the next need three or four
@@ -167,15 +167,10 @@ class _Drawn(threading.local):
 
 
 class Painter:
-    """Paints bodies over one another, later ones on top, on layers of pieces across one axis.
+    """Paints bodies over one another, later ones on top, on layers of pieces across one axis."""
 
-    smooth: shares of sampled pieces go on smoothly when bodies move by less than the samples' spacing.
-    """
-
-    def __init__(
-        self, cuts: list[CutAxis], bodies: list[tuple[Solid, int]], media: int, axis: int, smooth: bool = False
-    ) -> None:
-        self.cuts, self.bodies, self.media, self.axis, self.smooth = cuts, bodies, media, axis, smooth
+    def __init__(self, cuts: list[CutAxis], bodies: list[tuple[Solid, int]], media: int, axis: int) -> None:
+        self.cuts, self.bodies, self.media, self.axis = cuts, bodies, media, axis
         self.across = next_axes(axis)
         bounds = np.array([shape.bounds() for shape, _ in bodies]).reshape(-1, 2, 3)
         self._low, self._high = bounds[:, 0, axis], bounds[:, 1, axis]
@@ -234,7 +229,7 @@ class Painter:
         if not crossed.any():
             return Layer(numbers, *nothing)
         parts, ends = self._sampled(present, piece, window, np.nonzero(crossed))
-        mixed = parts.max(axis=1) < 1.0
+        mixed = parts.max(axis=1) < WHOLE
         numbers[crossed] = np.where(mixed, self.media + np.cumsum(mixed) - 1, parts.argmax(axis=1))
         return Layer(numbers, parts[mixed], ends[mixed])
 
@@ -277,94 +272,6 @@ class Painter:
             index = {a: part[rows] + start for a, part, (start, _) in zip(self.across, crossed, window)}
             index[self.axis] = np.full(crossed[0][rows].size, piece)
             at, size = ([values[index[a]] for a, values in enumerate(each)] for each in (centres, extents))
-            painted = _divided if self.smooth else _whole
-            for medium, inside in painted([self.bodies[number] for number in present], at, size).items():
-                parts[rows, medium], ends[rows, :, :, medium] = _filled(inside)
+            for medium, inside in divided([self.bodies[number] for number in present], at, size).items():
+                parts[rows, medium], ends[rows, :, :, medium] = filled(inside)
         return parts, ends
-
-
-Places = list[np.ndarray]  # (pieces,) along x, y, z
-
-
-def _points(at: Places, size: Places, along: int | None = None) -> list[np.ndarray]:
-    """The middles of the samples of pieces, (pieces, x, y, z) when broadcast; along one axis their ends."""
-    found = []
-    for a in range(3):
-        steps = np.arange(SAMPLES + 1) if a == along else np.arange(SAMPLES) + 0.5
-        points = at[a][:, None] + size[a][:, None] * (steps / SAMPLES - 0.5)
-        found.append(np.expand_dims(points, [1 + other for other in range(3) if other != a]))
-    return found
-
-
-def _whole(bodies: list[tuple[Solid, int]], at: Places, size: Places) -> dict[int, np.ndarray]:
-    """Which samples each medium fills: those whose middle a body of it contains."""
-    q, shape = _points(at, size), (at[0].size, SAMPLES, SAMPLES, SAMPLES)
-    numbers = np.zeros(shape, dtype=np.int32)
-    for body, medium in bodies:
-        numbers[np.broadcast_to(body.contains(*triple(q)), shape)] = medium
-    return {medium: numbers == medium for medium in {0, *(medium for _, medium in bodies)}}
-
-
-def _divided(bodies: list[tuple[Solid, int]], at: Places, size: Places) -> dict[int, np.ndarray]:
-    """Shares of each medium in samples: lines along the axis that surfaces cross most steeply are cut where they do."""
-    steep = np.zeros((3, at[0].size))
-    for body, _ in bodies:
-        near = np.abs(_distance_at(body, at, at)) <= 0.5 * np.sqrt(np.sum(np.square(size), axis=0))
-        for a in range(3):
-            ends = ([q + by * size[n] if n == a else q for n, q in enumerate(at)] for by in (-0.5, 0.5))
-            low, high = (_distance_at(body, each, at) for each in ends)
-            steep[a] += near * np.abs(high - low)
-    found = {medium: np.zeros((at[0].size, *[SAMPLES] * 3)) for medium in {0, *(medium for _, medium in bodies)}}
-    for a in range(3):
-        chosen = steep.argmax(axis=0) == a
-        pieces = ([each[chosen] for each in places] for places in (at, size))
-        for medium, share in _cut_along(a, bodies, *pieces).items():
-            found[medium][chosen] += share
-    return found
-
-
-def _cut_along(axis: int, bodies: list[tuple[Solid, int]], at: Places, size: Places) -> dict[int, np.ndarray]:
-    """Shares of each medium in samples: of each its middle line along the axis.
-
-    A surface cuts a line where its distance, linear between the ends, is zero. A body takes a line from its low end on
-    or from its high end on, so that what later ones leave of it is in one piece.
-    """
-    q, shape = _points(at, size, along=axis), (at[0].size, *[SAMPLES] * 3)
-    first, last = np.zeros(shape), np.ones(shape)  # of what is left
-    found = {medium: np.zeros(shape) for medium in {0, *(medium for _, medium in bodies)}}
-    for body, medium in reversed(bodies):
-        distance = np.moveaxis(_distance_at(body, q, at), 1 + axis, 0)
-        distance = np.where(np.abs(distance) <= SAMPLE_TOLERANCE * size[axis][:, None, None], 0.0, distance)
-        low, high = (np.moveaxis(part, 0, 1 + axis) for part in (distance[:-1], distance[1:]))
-        place = np.divide(low, low - high, out=np.ones(shape), where=(low <= 0.0) != (high <= 0.0))
-        up_to = np.where(low <= 0.0, place, 0.0)
-        down_to = np.where((low > 0.0) & (high <= 0.0), place, 1.0)
-        found[medium] += np.maximum(np.minimum(last, up_to) - first, 0.0) + np.maximum(last - np.maximum(first, down_to), 0.0)
-        first, last = np.maximum(first, up_to), np.minimum(last, down_to)
-    found[0] += np.maximum(last - first, 0.0)
-    return found
-
-
-def _distance_at(body: Solid, q: list[np.ndarray], at: Places) -> np.ndarray:
-    """Signed distance of points in pieces from a body; infinite in pieces beyond its flat ends."""
-    middle = [each.reshape(-1, *[1] * (np.ndim(q[0]) - 1)) for each in at]
-    if body._blocks:
-        return np.broadcast_to(
-            np.where(body.contains(*triple(middle)), -1.0, 1.0), np.broadcast_shapes(*map(np.shape, q))
-        )
-    lower, upper = body.bounds()
-    beyond = [(middle[a] < lower[a]) | (middle[a] > upper[a]) for a in range(3) if body._constant_along(a)]
-    distance = np.broadcast_to(body._lateral_distance(*triple(q)), np.broadcast_shapes(*map(np.shape, q)))
-    return np.where(np.logical_or.reduce(beyond), 1.0, distance) if beyond else distance
-
-
-def _filled(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(pieces,) and (pieces, 3, 2): filled shares of pieces and of their faces, from samples (pieces, x, y, z).
-
-    The share of a face is extrapolated linearly from the two layers of samples next to it.
-    """
-    ends = np.empty((len(inside), 3, 2))
-    for a in range(3):
-        layers = inside.mean(axis=tuple(1 + other for other in range(3) if other != a))
-        ends[:, a] = 1.5 * layers[:, [0, -1]] - 0.5 * layers[:, [1, -2]]
-    return layers.mean(axis=1), ends

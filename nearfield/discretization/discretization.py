@@ -87,11 +87,10 @@ class Discretization:
 
     Refuses, with a `ModelError`, what cannot run. Coefficients, terms and plan are made when they are first used.
     `ranks`: those that make the same one together, where there are several; all then use the same, in one order.
-    `smooth`: coefficients whose derivatives by sizes of curved media are asked for, not those that a run takes.
     """
 
-    def __init__(self, simulation: Model, ranks: Alone = ALONE, smooth: bool = False) -> None:
-        self.simulation, self.ranks, self.smooth = simulation, ranks, smooth
+    def __init__(self, simulation: Model, ranks: Alone = ALONE) -> None:
+        self.simulation, self.ranks = simulation, ranks
         self.sharers = ranks.hosts.count(ranks.hosts[ranks.rank])
         refuse_entries(simulation)
         self.excitations = excitation_names(simulation)
@@ -148,7 +147,6 @@ class Discretization:
             band=(self.lowest_frequency, self.highest_frequency),
             averaging=model.averaging,
             sharers=self.sharers,
-            smooth=self.smooth,
         )
         refuse_in_metal(model, self.site, coefficients)
         return coefficients

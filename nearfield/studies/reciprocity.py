@@ -22,7 +22,7 @@ import numpy as np
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 from nearfield.grid.yee import is_half
 from nearfield.plan.planning import axis_profile
-from nearfield.studies.touched import LESS, LEVEL, MORE, RUN, Models, Touched, neighbours
+from nearfield.studies.touched import LESS, MORE, RUN, Models, Touched, neighbours
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
@@ -40,7 +40,7 @@ class Exchange:
 
     def of(self, part: Touched, sides: np.ndarray, runs: Sequence[Spectra]) -> np.ndarray:
         """The exchange of each pair of runs over the samples of a component, a step of the parameter: (f, run, run)."""
-        now, more, less = (self._made(part, which) for which in (LEVEL, MORE, LESS))
+        now, more, less = (self._made(part, which) for which in (RUN, MORE, LESS))
         slope = np.where(sides > 0, more - now, np.where(sides < 0, now - less, 0.5 * (more - less)))
         round_it = np.stack([self._circulation(part, run) for run in runs])
         sign = 1.0 if part.component < 3 else -1.0

@@ -79,7 +79,7 @@ def sensitivities(
     model, pairs = alike(build, given, stays=bool(far_fields))
     at = Discretization(model)
     _refuse_kinds(at)
-    compared = _compared(at, pairs)
+    compared: list[Models] = [(at, Discretization(more), Discretization(less)) for more, less in pairs]
     changes = [_changes(models, each) for models, each in zip(compared, given)]
     heard, towards = probes_of(model, probes), towards_of(model, far_fields)
     fields = SampleFields(at.grid, at.coefficients.active, _wanted(changes))
@@ -142,25 +142,6 @@ def _refuse_kinds(model: Discretization) -> None:
         raise ModelError("sensitivities: a Bloch phase makes another run the adjoint one; use `sweep`")
     if model.simulation.averaging == "tensor":
         raise ModelError('sensitivities: averaging = "tensor" joins samples; use "diagonal", or `sweep`')
-
-
-def _compared(at: Discretization, pairs: Sequence[tuple[Simulation, Simulation]]) -> list[Models]:
-    """For each parameter the model as it runs, its neighbours, and what lies between them.
-
-    Means of media that are sampled leap where samples change hands, which a small step of a parameter does not
-    see or sees by chance; the derivative is that of smooth ones.
-    """
-    found: list[Models] = []
-    smooth = Discretization(at.simulation, smooth=True)
-    for pair in pairs:
-        more, less = (Discretization(each) for each in pair)
-        sampled = any(
-            each.coefficients.means.samples for each in (at, more, less)
-        )  # a box that turns begins on its axes
-        if sampled:
-            more, less = (Discretization(each, smooth=True) for each in pair)
-        found.append((at, more, less, smooth if sampled else at))
-    return found
 
 
 def _changes(models: Models, parameter: Varied) -> list[Touched]:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from nearfield.coefficients.coefficients import Coefficients
     from nearfield.discretization.discretization import Discretization
 
-Models = tuple["Discretization", "Discretization", "Discretization", "Discretization"]
+Models = tuple["Discretization", "Discretization", "Discretization"]
 
-RUN, MORE, LESS, LEVEL = range(4)  # of `Models`: as it runs; with more and less of a parameter; the model between them
+RUN, MORE, LESS = range(3)  # of `Models`: as it runs; with more and less of a parameter
 LEAP = 0.02  # of a coefficient; more is no change of a small step
 UNLIKE = 4.0  # times the change to the other side
 SAME = 1e-9  # of a length; grids differ by rounding too
@@ -30,8 +30,8 @@ ABOUT = 3  # cells from an edge of metal within which it changes coefficients
 class Touched:
     """Samples of one component that a change touches.
 
-    index: (3, n). stay, drive: (4, n) each, Ca and Cb (or Da and Db) of the model as it runs, with more and with less
-    of the parameter, and between those two: as it runs, but with means of media that are as smooth as theirs.
+    index: (3, n). stay, drive: (3, n) each, Ca and Cb (or Da and Db) of the model as it runs, with more and with less
+    of the parameter.
     """
 
     component: int
@@ -47,7 +47,7 @@ class Touched:
     @cached_property
     def leaps(self) -> np.ndarray:
         """Which samples leap with more, and which with less of the parameter, (2, n): from metal to the open, say."""
-        moved = np.abs(self.drive[[MORE, LESS]] - self.drive[LEVEL])
+        moved = np.abs(self.drive[[MORE, LESS]] - self.drive[RUN])
         return (moved > LEAP * self.drive.max(axis=0)) & (moved > UNLIKE * moved[::-1])
 
     def response(self, which: int, turn: np.ndarray) -> np.ndarray:
@@ -77,11 +77,8 @@ def _of_component(models: Models, component: int) -> Touched:
     x, y, z = (_moved(models, component, axis) for axis in range(3))
     _, ny, nz = models[0].coefficients.active
     for plane, here in enumerate(x):
-        distinct = {
-            id(model): model.coefficients.window(0, plane, ((0, ny), (0, nz))).pair(component) for model in models
-        }
-        pairs = [distinct[id(model)] for model in models]
-        beside = [zip(pairs[LEVEL], pairs[which]) for which in (MORE, LESS)]
+        pairs = [model.coefficients.window(0, plane, ((0, ny), (0, nz))).pair(component) for model in models]
+        beside = [zip(pairs[RUN], pairs[which]) for which in (MORE, LESS)]
         differ = np.any([own != other for pair in beside for own, other in pair], axis=0)
         live = np.any([pair[1] != 0.0 for pair in pairs], axis=0)
         row, column = at = np.nonzero(differ | live & (here | y[:, None] | z))
