@@ -212,14 +212,14 @@ def test_bodies_that_meet_inside_a_cell_leave_no_background_between_them():
     assert 1 / found.at(2, 1, 1, 1)[1] == pytest.approx(1 / (0.3 / 4 + 0.7 / 8))
 
 
-def test_a_sphere_fills_its_volume_to_two_thousandths():
+def test_a_sphere_fills_its_volume_to_a_thousandth():
     """Its surface counts as flat in each cell: an error of second order in the cell over the radius, 7.3 cells."""
     grid = nf.Grid.uniform(1e-3, (20, 20, 20)).resolve()
     found = coefficients(grid, [nf.Structure(nf.Sphere((10.2e-3, 9.7e-3, 10.4e-3), 7.3e-3), nf.Medium(1, 1, 1e-6))])
     drive = found.dense(2)[1]
     loss = (1 / np.where(drive > 0, drive, 1) - 1).sum()  # s, summed: conductivity times volume
     expected = 4 / 3 * np.pi * 7.3**3 * 1e-6 * found.time_step / (2 * VACUUM_PERMITTIVITY)
-    assert loss == pytest.approx(expected, rel=2e-3)
+    assert loss == pytest.approx(expected, rel=1e-3)
 
 
 def metal(grid, structures, boundaries=PEC_WALLS):

@@ -31,9 +31,9 @@ def covered(body, **entries):
 
 
 @pytest.mark.parametrize(("shape", "radius"), [("upright", 2.13e-3), ("slanting", 1.9e-3), ("sphere", 2.13e-3)])
-def test_derivatives_by_the_radius_of_round_media_are_differences_over_a_tenth_of_a_cell(shape, radius):
-    """The runs sample media an eighth of a cell apart: an upright cylinder's differences hold leaps of 6 %."""
-    frequencies, step = np.linspace(8e9, 11e9, 7), 1e-4
+def test_derivatives_by_the_radius_of_round_media_are_those_of_s(shape, radius):
+    """Differences over 0.002 of a cell, in which few samples bend (found: 3e-4; 4 to 14 % where samples were whole)."""
+    frequencies, step = np.linspace(8e9, 11e9, 7), 2e-6
 
     def make(radius):
         return covered(nf.Structure(ROUND[shape](radius), nf.Medium(5.0)))
@@ -41,7 +41,7 @@ def test_derivatives_by_the_radius_of_round_media_are_differences_over_a_tenth_o
     found = sensitivities(make, {"radius": radius}, frequencies, threads=1)
     assert found.step.item() == pytest.approx(2e-3 * CELL, rel=0.6)
     more, less = differences(make, {"radius": radius}, "radius", step, frequencies)
-    assert agreement(found.derivative.values[0], 0.5 * (more + less)) < 0.09
+    assert agreement(found.derivative.values[0], 0.5 * (more + less)) < 1e-3
 
 
 def test_a_box_that_begins_to_turn_has_the_derivative_of_one_that_has_turned():
@@ -58,7 +58,7 @@ def test_a_box_that_begins_to_turn_has_the_derivative_of_one_that_has_turned():
 
 
 @pytest.mark.parametrize("step", [1e-6, 1e-5])
-def test_smooth_means_of_media_grow_with_a_sphere_by_its_surface(step):
+def test_means_of_media_grow_with_a_sphere_by_its_surface(step):
     """The conductivity of all samples holds the volume, whose derivative is 4 pi r^2; samples are 0.125 mm apart."""
     radius, time_step, medium = 2.13e-3, 1e-12, nf.Medium(1.0, conductivity=1.0)
 
@@ -70,4 +70,4 @@ def test_smooth_means_of_media_grow_with_a_sphere_by_its_surface(step):
         return np.sum((1.0 - stay) / (1.0 + stay)) * 2.0 * VACUUM_PERMITTIVITY / time_step * CELL**3
 
     surface = (volume(radius + step) - volume(radius - step)) / (2 * step)
-    assert surface == pytest.approx(4 * np.pi * radius**2, rel=0.01)
+    assert surface == pytest.approx(4 * np.pi * radius**2, rel=2e-3)

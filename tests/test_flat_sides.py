@@ -1,6 +1,7 @@
-"""Sides along the axes of polygons, meshes and bodies of revolution act where they are drawn, as faces of boxes do."""
+"""Media act where they are drawn: sides of polygons and meshes along the axes as faces of boxes do, and thin films."""
 
 import numpy as np
+import pytest
 from derivatives import agreement, differences
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ import nearfield as nf
 from nearfield.bodies.outlined import box_surface
 from nearfield.coefficients.media_means import faces_across
 from nearfield.discretization.discretization import Discretization
+from nearfield.entry.constants import VACUUM_PERMITTIVITY
 from nearfield.studies.sensitivities import sensitivities
 
 CELLS = 9
@@ -74,6 +76,21 @@ def test_media_that_meet_along_a_slanting_face_leave_nothing_between_them():
     whole, *parts = (nf.Polygon("z", outline, 2.3e-3, 6.2e-3) for outline in (corners, *halves))
     expected = dense(whole, averaging="volume")
     np.testing.assert_allclose(dense(*parts, averaging="volume"), expected, rtol=7e-9)
+
+
+@pytest.mark.parametrize("thickness", [2e-5, 1e-4, 3e-4])
+@pytest.mark.parametrize("angles", [(20, 0), (45, 30), (70, 10)])
+def test_slanting_films_thinner_than_samples_have_their_volume(thickness, angles):
+    """The conductivity of all samples holds it. 7 %: a film's rim, 4 cells a side, is known to half a sample, 1/16 cell."""
+    centre, step = (4.6e-3, 4.4e-3, 4.7e-3), 1e-12
+    ends = [[c + s * half for c, half in zip(centre, (2e-3, 2e-3, thickness / 2))] for s in (-1, 1)]
+    turns = [nf.Rotate(axis, f"{angle} deg", about=centre) for axis, angle in zip("xz", angles)]
+    film = nf.Structure(nf.Box(*ends), nf.Medium(1.0, conductivity=1.0), transforms=turns)
+    grid, closed = nf.Grid(LINES, LINES, LINES), nf.Boundaries(nf.PEC)
+    sim = nf.Simulation(grid, [film], closed, steps=1, time_step=step, averaging="volume")
+    stay, drive = Discretization(sim).coefficients.dense(2)
+    lost = np.where(drive > 0, (1 - stay) / (1 + stay), 0.0).sum() * 2 * VACUUM_PERMITTIVITY / step
+    assert lost * 1e-9 == pytest.approx(thickness * 16e-6, rel=0.07)
 
 
 def test_derivatives_by_the_side_of_a_polygon_are_differences_over_a_step():

@@ -15,9 +15,7 @@ from nearfield.entry.triples import triple
 from nearfield.grid.yee import SAMPLE_TOLERANCE
 
 SAMPLES = 4  # along each edge of a piece
-TIED = (
-    1e-6  # axes on which surfaces are as steep, up to this share, for whom the first is taken: on mirrored pieces too
-)
+TIED = 1e-6  # of the steepness: axes that are as steep, of which the first is taken, in mirrored pieces too
 ROUNDS = 4  # at most, to find where a surface crosses a line; a plane takes one
 Places = Sequence[np.ndarray]  # along x, y, z
 Rows = tuple[np.ndarray, ...]  # numbers of samples: piece, x, y, z

@@ -57,11 +57,9 @@ def sensitivities(
     `far_field` (toward, frequency, source), E times r exp(+j k r), the `realized_gain` (linear) of that part, and
     `far_field_derivative` (parameter, toward, frequency, source). Derivatives are those of the model on its grid (an
     automatic one goes with the bodies): to 0.5 % between lumped ports, 1 % where waves are measured on a line, at
-    probes and of far fields; by sizes of curved and slanting media within some 8 % of differences over a tenth of a
-    cell (S goes on in leaps below that, as samples change media). Metal must be followed through cells (`metal =
-    "conformal"`, or "auto" where that chooses it). Error: `ModelError` for what moves ports, sources or elements or
-    changes a guide at its port, for dispersive media and skin effect where the parameter acts, for closed axes with
-    phases, for other monitors.
+    probes and of far fields. Metal must be followed through cells (`metal = "conformal"`, or "auto" where that chooses
+    it). Error: `ModelError` for what moves ports, sources or elements or changes a guide at its port, for dispersive
+    media and skin effect where the parameter acts, for closed axes with phases, for other monitors.
 
     >>> import nearfield as nf
     >>> def filled(permittivity):
