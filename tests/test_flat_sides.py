@@ -81,7 +81,7 @@ def test_media_that_meet_along_a_slanting_face_leave_nothing_between_them():
 @pytest.mark.parametrize("thickness", [2e-5, 1e-4, 3e-4])
 @pytest.mark.parametrize("angles", [(20, 0), (45, 30), (70, 10)])
 def test_slanting_films_thinner_than_samples_have_their_volume(thickness, angles):
-    """The conductivity of all samples holds it. 7 %: a film's rim, 4 cells a side, is known to half a sample, 1/16 cell."""
+    """The conductivity of all samples holds it. 7 %: a film's rim, 4 cells a side, is known to half a sample."""
     centre, step = (4.6e-3, 4.4e-3, 4.7e-3), 1e-12
     ends = [[c + s * half for c, half in zip(centre, (2e-3, 2e-3, thickness / 2))] for s in (-1, 1)]
     turns = [nf.Rotate(axis, f"{angle} deg", about=centre) for axis, angle in zip("xz", angles)]
