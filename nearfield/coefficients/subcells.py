@@ -23,7 +23,7 @@ from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid
 from nearfield.metal.patches import Window, next_axes, shape_of, spread
 
 WHOLE = 1.0 - 2.0**-40  # share of a piece that is all of it
-BATCH = 20_000  # crossed pieces sampled at a time
+BATCH = 4_000  # crossed pieces divided at a time
 CACHED = 8  # layers of pieces in memory ...
 CACHED_OF_WINDOW = 4  # ... and of one window: a plane and the next need three or four
 
