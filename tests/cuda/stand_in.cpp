@@ -15,7 +15,9 @@ static void run_all() {
 // While a thread captures, a driver refuses it what no graph can hold. Kernels must be known by then as well: a driver
 // may load them as late as they are asked for.
 static bool captures() {
-    return std::any_of(streams.begin(), streams.end(), [](const Stream* stream) { return bool(stream->capture); });
+    const auto here = std::this_thread::get_id();
+    return std::any_of(streams.begin(), streams.end(),
+                       [=](const Stream* stream) { return stream->capture && stream->capturing == here; });
 }
 static std::vector<const Kernel*> kernels() {
     using namespace nearfield::cuda;
@@ -149,6 +151,7 @@ CALL cuEventSynchronize(void* event) {
     return card().error;
 }
 CALL cuEventQuery(void* event) {
+    const auto held = alone();
     const auto& e = *static_cast<Event*>(event);
     if (card().error) return card().error;
     if (e.stream && e.stream->ended < e.number) {
@@ -196,11 +199,13 @@ static std::set<const void*> may_share_more;  // functions whose blocks were all
 CALL cuFuncSetAttribute(void* function, int which, int value) {
     if (which == 9) return done;
     if (which != 8 || value > int(setting("block_memory", 227 << 10))) return invalid;
+    const auto held = alone();
     return may_share_more.insert(function), done;
 }
 CALL cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
                     unsigned shared, void* stream, void** parameters, void**) {
     const auto& kernel = *static_cast<const Kernel*>(function);
+    const auto held = alone();
     if (card().error) return card().error;
     if (!blocks || threads != 256 || shared != kernel.memory) return invalid;
     if (shared > 48 << 10 && !may_share_more.contains(function)) return invalid;
@@ -210,6 +215,7 @@ CALL cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigne
     return done;
 }
 CALL cuStreamBeginCapture_v2(void* stream, int) {
+    static_cast<Stream*>(stream)->capturing = std::this_thread::get_id();
     return static_cast<Stream*>(stream)->capture = std::make_unique<Graph>(), card().error;
 }
 CALL cuStreamEndCapture(void* stream, void** graph) {

@@ -12,9 +12,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cpu/team.hpp"
@@ -45,7 +47,14 @@ inline double setting(const std::string& name, double otherwise) {
     return at == std::string::npos ? otherwise : std::strtod(all.c_str() + at + name.size() + 2, nullptr);
 }
 
-// The card's memory: addresses that the host can neither read nor write, except while the card works.
+// Held by a thread while it uses the card: a driver takes calls of several threads at once.
+inline std::unique_lock<std::recursive_mutex> alone() {
+    static std::recursive_mutex one;
+    return std::unique_lock(one);
+}
+
+// The card's memory: addresses that the host can neither read nor write, except while the card works, or where a test
+// has an MPI that takes cards ("readable").
 class Memory {
 public:
     static constexpr std::size_t room = std::size_t(4) << 30;
@@ -55,6 +64,7 @@ public:
     static std::size_t total() { return std::size_t(setting("memory", 1 << 30)); }
     std::size_t free() const { return total() > used_ ? total() - used_ : 0; }
     Address allocate(std::size_t asked) {
+        const auto held = alone();
         const std::size_t bytes = (asked + 511) / 512 * 512;
         if (bytes > free()) return 0;
         char* at = first_;
@@ -67,6 +77,7 @@ public:
         return reinterpret_cast<Address>(at);
     }
     bool release(Address address) {
+        const auto held = alone();
         const auto found = taken_.find(reinterpret_cast<char*>(address));
         if (found == taken_.end()) return false;
         used_ -= found->second;
@@ -76,6 +87,7 @@ public:
         return true;
     }
     bool holds(Address address, std::size_t bytes) const {
+        const auto held = alone();
         char* const at = reinterpret_cast<char*>(address);
         auto next = taken_.upper_bound(at);
         if (next == taken_.begin()) return false;
@@ -86,9 +98,10 @@ public:
     const std::map<char*, std::size_t>& buffers() const { return asked_; }
     template <class Work>
     void open(const Work& work) {
+        const auto held = alone();
         mprotect(first_, room, PROT_READ | PROT_WRITE);
         work();
-        mprotect(first_, room, PROT_NONE);
+        if (!setting("readable", 0)) mprotect(first_, room, PROT_NONE);
     }
 
 private:
@@ -183,9 +196,11 @@ struct Graph {
 struct Stream {
     std::deque<std::function<void()>> waiting;
     std::unique_ptr<Graph> capture;
+    std::thread::id capturing;
     long begun = 0, ended = 0;
     int priority = 0;
     void add(std::function<void()> work) {
+        const auto held = alone();
         if (capture) {
             std::vector<std::size_t> after;
             if (!capture->nodes.empty()) after = {capture->nodes.size() - 1};
@@ -196,6 +211,7 @@ struct Stream {
         if (waiting.size() > 1000) run_until(ended + 500);  // as a card, which does not wait for ever
     }
     void run_until(long number) {
+        const auto held = alone();
         for (; ended < number && !waiting.empty(); ++ended) {
             const auto work = std::move(waiting.front());
             waiting.pop_front();
