@@ -366,6 +366,7 @@ def test_doctor_describes_the_machine(capsys, monkeypatch):
     assert main(["doctor", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert {"isa", "cores", "usable_cores", "caches", "numa_nodes", "mpi", "gpu", "hdf5"} <= set(found)
+    assert found["mpi_and_cards"].startswith("MPI ") and "takes the memory of cards" in found["mpi_and_cards"]
     assert found["missing"] == [] and found["memory_gigabytes_per_second"] > 0
     assert main(["doctor"]) == 0 and "Nothing is missing" in capsys.readouterr().out
 

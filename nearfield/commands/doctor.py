@@ -52,6 +52,7 @@ def facts() -> dict[str, Any]:
         "mpi": mpi_flavour(),
         "mpi4py": version_of("mpi4py"),
         "mpi_library": mpi_library(),
+        "mpi_and_cards": mpi_and_cards(),
         **cards_here(),
         "hdf5": hdf5_version(),
     }
@@ -109,9 +110,19 @@ def version_of(package: str) -> str | None:
 def mpi_library() -> str | None:
     """The MPI library that mpi4py loads, looked up in a process of its own, since loading it may end one."""
     asked = "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.Get_library_version())"
+    return " ".join(first.replace(",", " ").split()) if (first := said_elsewhere(asked)) else None
+
+
+def mpi_and_cards() -> str | None:
+    """What this MPI says of the memory of cards, by which halos of ranks with cards leave from there or not."""
+    return said_elsewhere("from nearfield.machine.device_messages import answer_of_mpi; print(answer_of_mpi())")
+
+
+def said_elsewhere(asked: str) -> str | None:
+    """The first line that a Python process of its own prints, without what a launcher told this one."""
     own = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHED)}
     lines = output_of([sys.executable, "-c", asked], own, errors=False).strip().splitlines()
-    return " ".join(lines[0].replace(",", " ").split()) if lines else None
+    return lines[0] if lines else None
 
 
 def hdf5_version() -> str | None:
@@ -190,6 +201,7 @@ def readable(found: dict[str, Any]) -> str:
         "memory rate": f"{rate} GB/s (triad, all usable cores)" if rate else "unknown",
         "MPI": mpi_text(found),
         "GPU": card_text(found),
+        "MPI and cards": found["mpi_and_cards"] or "unknown",
         "HDF5": found["hdf5"] or "none",
     }
     text = rows(lines, 16)
