@@ -186,7 +186,17 @@ public:
     }
     void pack(std::size_t message, Packed values) { engine_.pack(message, values.data()); }
     void unpack(std::size_t message, Packed values) { engine_.unpack(message, values.data()); }
-    void take(std::size_t message, Card& other, std::size_t packed) { engine_.take(message, other.engine_, packed); }
+    void gather(std::size_t message) { engine_.gather(message); }
+    void scatter(std::size_t message) { engine_.scatter(message); }
+    void wait() { engine_.wait(); }
+    // Address and bytes on the device.
+    std::array<std::uintptr_t, 2> row(std::size_t message) const {
+        const auto [first, bytes] = engine_.row(message);
+        return {reinterpret_cast<std::uintptr_t>(first), bytes};
+    }
+    void take(std::size_t message, Card& other, std::size_t packed, bool gathered) {
+        engine_.take(message, other.engine_, packed, gathered);
+    }
     void refreshed() { engine_.refreshed(); }
     // Addresses of the host's arrays of states, and their lengths.
     std::vector<std::array<std::uintptr_t, 2>> mirrors() const {

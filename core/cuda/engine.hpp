@@ -91,10 +91,19 @@ public:
     void set_own(const std::array<Extent, 3>& own) { own_ = own; }
     // A row of states, by their places in the records, then the psi along a, then those along b; gives its number.
     std::size_t add_message(const std::vector<long>& places);
+    // States into the row on the device, and back; the device may still be at it afterwards.
+    void gather(std::size_t message);
+    void scatter(std::size_t message);
+    void wait() { device_->wait(); }
+    std::pair<const void*, std::size_t> row(std::size_t message) const {  // its address on the device, and its bytes
+        return {messages_.at(message).values.data(), messages_.at(message).values.bytes()};
+    }
+    // The same to the host, and from it.
     void pack(std::size_t message, Real* values);
     void unpack(std::size_t message, const Real* values);
-    // As `unpack` of what a message of another engine on this device packs; nothing passes through the host.
-    void take(std::size_t message, CardEngine& from, std::size_t packed);
+    // As `unpack` of what a message of another engine on this device packs, or where `gathered` holds already; nothing
+    // passes through the host.
+    void take(std::size_t message, CardEngine& from, std::size_t packed, bool gathered);
     void refreshed();  // halos were written
     // Where the host's mirror has its records, the psi along a and those along b, and how long they are.
     std::array<std::pair<const Real*, std::size_t>, 3> mirrors() const {

@@ -20,33 +20,43 @@ void CardEngine<Real>::exchange(const Message& message, bool out) {
 }
 
 template <class Real>
-void CardEngine<Real>::pack(std::size_t number, Real* values) {
+void CardEngine<Real>::gather(std::size_t number) {
     send();
     exchange(messages_.at(number), true);
+}
+
+template <class Real>
+void CardEngine<Real>::scatter(std::size_t number) {
+    send();
+    exchange(messages_.at(number), false);
+    device_is_newer_ = true;
+}
+
+template <class Real>
+void CardEngine<Real>::pack(std::size_t number, Real* values) {
+    gather(number);
     messages_[number].values.read(values);
 }
 
 template <class Real>
 void CardEngine<Real>::unpack(std::size_t number, const Real* values) {
-    send();
     messages_.at(number).values.write(values);
-    exchange(messages_[number], false);
-    device_is_newer_ = true;
+    scatter(number);
 }
 
 // Both engines have a stream of their own, and neither overwrites a row of values that the other still reads.
 template <class Real>
-void CardEngine<Real>::take(std::size_t number, CardEngine& from, std::size_t packed) {
+void CardEngine<Real>::take(std::size_t number, CardEngine& from, std::size_t packed, bool gathered) {
     const Buffer<N>& there = from.messages_.at(packed).values;
-    const Message& here = messages_.at(number);
-    if (here.values.size() != there.size()) throw std::invalid_argument("two messages are not of the same states");
-    send(), from.send();
-    from.exchange(from.messages_[packed], true);
-    from.device_->wait();
-    device_->copy(here.values.data(), there.data(), there.bytes());
-    exchange(here, false);
-    device_->wait();
-    device_is_newer_ = true;
+    const Buffer<N>& here = messages_.at(number).values;
+    if (here.size() != there.size()) throw std::invalid_argument("two messages are not of the same states");
+    if (!gathered) {
+        from.gather(packed);
+        from.wait();
+    }
+    device_->copy(here.data(), there.data(), there.bytes());
+    scatter(number);
+    wait();
 }
 
 template <class Real>

@@ -50,7 +50,7 @@ UNWATCHED = (
     "link, are waited for without end, and --patience changes nothing"
 )
 ARRANGED = ("ranks", "domains", "arrangement", "rank_arrangement", "imbalance", "halo_depth")
-PARALLEL_FACTS = (*ARRANGED, "placement", "rank_seconds")
+PARALLEL_FACTS = (*ARRANGED, "messages", "placement", "rank_seconds")
 ENDED = {"steps": "its last step", "decayed": "decay", "diverged": "divergence", "interrupted": "interruption"}
 
 
@@ -308,6 +308,7 @@ def spread_lines(summary: dict[str, Any]) -> list[str]:
     if summary.get("domains", 1) > 1:
         domains = f"{summary['domains']} domains ({times(summary['arrangement'])})"
         halos = f", halos of {counted(summary['halo_depth'], 'layer')}" if summary["ranks"] > 1 else ""
+        halos += f", messages {summary['messages']}" if summary.get("messages") else ""
         ranks = counted(summary["ranks"], "rank")
         lines.append(f"{domains} on {ranks}, imbalance {summary['imbalance']:.3f}{halos}")
     if waits := summary.get("rank_seconds"):

@@ -15,6 +15,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 
 from nearfield.entry.triples import Triple, triple
+from nearfield.machine.device_messages import DeviceMemory
 from nearfield.plan.boxes import Box
 from nearfield.plan.plan import Plan
 from nearfield.plan.recorders import Recording, SnapshotBox
@@ -77,20 +78,36 @@ class Face:
     fields: frozenset[str] | None = None
 
 
-class Message(Protocol):
-    """Faces as bytes: `pack` copies the states into the buffer, `unpack` the buffer into the states."""
+class Parcel(Protocol):
+    """States as bytes that travel between ranks: `pack` copies the states into its parts, `unpack` the other way.
 
-    buffer: np.ndarray
+    parts: what travels, in an order on which engines agree. settle: wait until a device has packed or unpacked.
+    """
 
+    @property
+    def parts(self) -> Sequence[np.ndarray | DeviceMemory]: ...
     def pack(self) -> None: ...
     def unpack(self) -> None: ...
+    def settle(self) -> None: ...
+
+
+class Message(Parcel, Protocol):
+    """Faces of one engine: fields and psi, then poles and circuits, a part each; without the second where it is empty.
+
+    buffer: the host's memory for both, one after the other. The first part is on a device instead where it is direct.
+    """
+
+    buffer: np.ndarray
 
 
 @runtime_checkable
 class Taking(Message, Protocol):
-    """A message that can take the states of another one without its buffer: `take` says whether it did."""
+    """A message that can take the states of another one without the host: `take` says whether it did.
 
-    def take(self, other: Message) -> bool: ...
+    `received`: what has come into the parts of the other one, not what it would pack.
+    """
+
+    def take(self, other: Message, received: bool = False) -> bool: ...
 
 
 class AxisSamples(Protocol):
@@ -193,7 +210,8 @@ class Halves(Protocol):
     run: make steps [first, last) of the block in a region; False when `stop()`, asked every so many ms, is true.
     refreshed: halos were written, and are valid after so many steps of the block.
     end: end the block; gives the samples of each functional, and the digits of the energy sum (`energy_of`).
-    message: a buffer for these faces; engines agree on its bytes where their plans have the same storage axes.
+    message: a buffer for these faces; engines agree on its bytes where their plans have the same storage axes. direct:
+    it may lie in the memory of a device.
     """
 
     launches: bool
@@ -205,7 +223,7 @@ class Halves(Protocol):
     ) -> bool: ...
     def refreshed(self, steps: int) -> None: ...
     def end(self) -> tuple[list[np.ndarray], np.ndarray]: ...
-    def message(self, faces: Sequence[Face]) -> Message: ...
+    def message(self, faces: Sequence[Face], direct: bool = False) -> Message: ...
 
 
 class LocalEngine(Engine, Saved, Streams, Protocol):

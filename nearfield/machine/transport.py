@@ -8,11 +8,12 @@ import platform
 import sys
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from nearfield.entry.errors import ModelError
+from nearfield.machine.device_messages import DeviceMemory
 from nearfield.machine.left_segments import note_own, remove_left
 from nearfield.machine.watchdog import HEARD, Watchdog
 
@@ -24,6 +25,7 @@ SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "MV2_COMM_WORLD_
 ROUND_TRIPS = 20  # of a short message, to compare clocks
 PATIENCE = 2.0  # s, for ranks that fail alike
 Waiting = Callable[[], AbstractContextManager[None]]  # entered while a rank waits for others
+Parts = Sequence["np.ndarray | DeviceMemory"]  # bytes that travel together, one message each, its tag its number
 
 
 class Alone:
@@ -129,9 +131,9 @@ class Ranks(Alone):
         self._watchdog.kept = kept or self._watchdog.kept
 
     def channel(
-        self, out: Sequence[tuple[int, np.ndarray]], into: Sequence[tuple[int, np.ndarray]], kind: type[Channel]
+        self, out: Sequence[tuple[int, Parts]], into: Sequence[tuple[int, Parts]], kind: type[Channel]
     ) -> Channel:
-        """A way for the same buffers to go to, and come from, the same ranks again and again."""
+        """A way for the same bytes to go to, and come from, the same ranks again and again; each rank once."""
         return kind(self._mpi, out, into, self._waiting)
 
     def all_give_up(self) -> bool:
@@ -171,9 +173,10 @@ class Channel:
         from mpi4py import MPI
 
         self._all, self._waiting = MPI.Prequest, waiting
-        self._sends = [communicator.Send_init([buffer, MPI.BYTE], dest=rank) for rank, buffer in out]
-        self._receives = [communicator.Recv_init([buffer, MPI.BYTE], source=rank) for rank, buffer in into]
-        weakref.finalize(self, freed, self._sends + self._receives)
+        # by their tags, since MPI may start those of one call in any order
+        self._sends = [communicator.Send_init(each, dest=rank, tag=tag) for rank, tag, each in tagged(out)]
+        self._receives = [communicator.Recv_init(each, source=rank, tag=tag) for rank, tag, each in tagged(into)]
+        weakref.finalize(self, freed, self._sends + self._receives, [*out, *into])
 
     def expect(self) -> None:
         """Take what comes from now on."""
@@ -197,11 +200,9 @@ class Turns(Channel):
     """Blocking messages: while one pair of ranks talks, those that wait for it stand still."""
 
     def __init__(self, communicator, out, into, waiting: Waiting) -> None:
-        from mpi4py import MPI
-
-        self._waiting = waiting
-        self._mpi, self._out, self._into = communicator, dict(out), dict(into)
-        self._bytes, self._sent = MPI.BYTE, False
+        self._waiting, self._sent = waiting, False
+        self._mpi, self._out, self._into = communicator, list(tagged(out)), list(tagged(into))
+        self._others = {rank for rank, _, _ in (*self._out, *self._into)}
 
     def expect(self) -> None:
         pass
@@ -216,7 +217,7 @@ class Turns(Channel):
         if not self._sent:
             return
         with self._waiting():
-            for other in sorted({*self._out, *self._into}, key=self._turn):
+            for other in sorted(self._others, key=self._turn):
                 self._talk(other)
         self._sent = False
 
@@ -226,14 +227,31 @@ class Turns(Channel):
 
     def _talk(self, other: int) -> None:
         for source in self._turn(other):
-            if source != other and other in self._out:
-                self._mpi.Send([self._out[other], self._bytes], dest=other)
-            elif source == other and other in self._into:
-                self._mpi.Recv([self._into[other], self._bytes], source=other)
+            if source == other:
+                for tag, each in ((tag, each) for rank, tag, each in self._into if rank == other):
+                    self._mpi.Recv(each, source=other, tag=tag)
+            else:
+                for tag, each in ((tag, each) for rank, tag, each in self._out if rank == other):
+                    self._mpi.Send(each, dest=other, tag=tag)
 
 
-def freed(requests: list) -> None:
-    """Give persistent requests back before MPI ends, which complains of those that are left, once all has come."""
+def tagged(messages: Sequence[tuple[int, Parts]]) -> Iterator[tuple[int, int, list]]:
+    """Each part by its rank and tag, as mpi4py takes bytes."""
+    from mpi4py import MPI
+
+    for rank, parts in messages:
+        for tag, part in enumerate(parts):
+            if isinstance(part, DeviceMemory):
+                yield rank, tag, [MPI.buffer.fromaddress(part.address, part.nbytes), MPI.BYTE]
+            else:
+                yield rank, tag, [part, MPI.BYTE]
+
+
+def freed(requests: list, _memory: list) -> None:
+    """Give persistent requests back before MPI ends, which complains of those that are left, once all has come.
+
+    The memory that they read and write stays until then: requests do not keep that of devices.
+    """
     end = time.monotonic() + PATIENCE
     while not all(request.Test() for request in requests) and time.monotonic() < end:
         time.sleep(0.001)

@@ -11,10 +11,10 @@ comes from the owner.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nearfield.engines.protocol import Face, Halves, Message
+from nearfield.engines.protocol import Face, Message, Parcel
 from nearfield.parallel.halo_sizes import needed
 from nearfield.parallel.host_buffer import Faces, HostBuffers, Joined
 from nearfield.parallel.part import PlanPart, image_shifts
@@ -28,13 +28,13 @@ class Exchange:
     """The messages to and from another rank; `late`: they take in rows from end to end."""
 
     rank: int
-    out: Message | None
-    into: Message | None
+    out: Parcel | None
+    into: Parcel | None
     late: bool
 
 
 def exchanges(
-    engine: Halves,
+    message: Callable[[Sequence[Face]], Message],
     part: PlanPart,
     rank: int,
     own: list[Box],
@@ -44,6 +44,7 @@ def exchanges(
 ) -> Iterator[Exchange]:
     """The messages between a rank and each other, whose own and held boxes are given; out of `buffers`, if there are.
 
+    `message` makes those of the rank's engine.
     Of a rank that lies beyond the ends of a closed axis, images are held; both sides list them in one order.
     """
     unit, images = part.whole.unit_axis, image_shifts(own[rank], part.whole)
@@ -53,15 +54,15 @@ def exchanges(
         boxes = [(held[holder].intersection(own[owner].moved(shift)), shift) for shift in images]
         return [(box, needed(depth, own[holder].sides(box)), shift) for box, shift in boxes if box]
 
-    def incoming(boxes: Faces) -> Message | None:
+    def incoming(boxes: Faces) -> Parcel | None:
         faces = [Face(part.here(box), fields) for box, fields in boxes]
         if buffers and faces:  # as buffers pack them, each by itself
-            joined = Joined([engine.message([face]) for face in faces])
-            buffers.receive(boxes, joined.parts)
-            return joined
-        return engine.message(faces) if faces else None
+            messages = [message([face]) for face in faces]
+            buffers.receive(boxes, messages)
+            return Joined(messages)
+        return message(faces) if faces else None
 
-    def outgoing(boxes: Faces) -> Message | None:
+    def outgoing(boxes: Faces) -> Parcel | None:
         return buffers.message(boxes) if buffers and boxes else incoming(boxes)
 
     for other in range(len(own)):

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
@@ -83,25 +84,36 @@ def beside(own: Box, held: Box) -> list[Box]:
 
 
 class Joined:
-    """Several messages as one, in their order."""
+    """Several messages as one, in their order: all their parts."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self._messages = messages
-        ends = np.cumsum([0, *(len(each.buffer) for each in messages)])
-        self.buffer = np.zeros(ends[-1], np.uint8)
-        self.parts = [self.buffer[low:high] for low, high in pairwise(ends)]
+        self.parts = [part for each in messages for part in each.parts]
 
     def pack(self) -> None:
-        """Copy the states into the buffer."""
-        for message, part in zip(self._messages, self.parts):
+        """Copy the states into the parts."""
+        for message in self._messages:
             message.pack()
-            np.copyto(part, message.buffer)
 
     def unpack(self) -> None:
-        """Copy the buffer into the states."""
-        for message, part in zip(self._messages, self.parts):
-            np.copyto(message.buffer, part)
+        """Copy the parts into the states."""
+        for message in self._messages:
             message.unpack()
+
+    def settle(self) -> None:
+        """Wait until devices have packed or unpacked."""
+        for message in self._messages:
+            message.settle()
+
+
+def pass_on(there: Message, here: Message, received: bool = False) -> None:
+    """Copy states from one engine to another: what a message packs there, or has received."""
+    if isinstance(here, Taking) and here.take(there, received):
+        return
+    if not received:
+        there.pack()
+    np.copyto(here.buffer, there.buffer)
+    here.unpack()
 
 
 class Layers:
@@ -115,32 +127,23 @@ class Layers:
         engine, self.engine = make(self.part.plan, Box(corner, triple(n + 1 for n in corner)))
         self._axes, self._depth, self._of = axes_of(self.part, depth), depth, part
         self._device = device
-        self._received: list[tuple[Box, Message, np.ndarray]] = []
+        self._received: list[tuple[Box, Message, Message]] = []
         self._all = self._copy([(box, None) for box in on_one_side(self.part.held, whole)])
         self.reset = engine.reset
 
-    def message(self, faces: Faces) -> Message:
+    def message(self, faces: Faces, direct: bool = False) -> Message:
         """Boxes of its samples, as the rank's engine has them in a message."""
-        return self.engine.message([Face(self.part.here(box), fields) for box, fields in faces])
+        return self.engine.message([Face(self.part.here(box), fields) for box, fields in faces], direct)
 
     def _copy(self, faces: Faces) -> Callable[[], None]:
         """What copies boxes from the rank's engine."""
         if not faces:
             return lambda: None
         there = self._device.message([Face(self._of.here(box), fields) for box, fields in faces])
-        here = self.message(faces)
+        return partial(pass_on, there, self.message(faces))
 
-        def copy() -> None:
-            if isinstance(here, Taking) and here.take(there):
-                return
-            there.pack()
-            np.copyto(here.buffer, there.buffer)
-            here.unpack()
-
-        return copy
-
-    def receive(self, box: Box, fields: frozenset[str] | None, received: np.ndarray) -> None:
-        """From now on take a box of other ranks' samples from the bytes that they send, where it has use for all."""
+    def receive(self, box: Box, fields: frozenset[str] | None, received: Message) -> None:
+        """From now on take a box of other ranks' samples from the rank's message of them, where it has use for all."""
         pieces = beside(self.part.own, self.part.held)
         within = any(each.intersection(box) == box for each in pieces)
         if within and needed(self._depth, self.part.own.sides(box)) == fields:
@@ -163,8 +166,7 @@ class Layers:
     def take_messages(self) -> None:
         """Take what other ranks have sent."""
         for _, message, received in self._received:
-            np.copyto(message.buffer, received)
-            message.unpack()
+            pass_on(received, message, received=True)
 
     def begin(self, steps: int, excitation: str, tables: Tables) -> None:
         """Begin a block of steps, with the tables of the whole plan."""
@@ -190,27 +192,27 @@ class HostBuffers:
     """The buffers of a rank, on a thread of their own on these processors.
 
     `message` packs what neighbours need from them once `done` is true; `receive` and `connect` say what they get.
-    `name`: of what they do, in a timeline.
+    `name`: of what they do, in a timeline. `direct`: messages leave from the memory of their devices.
     """
 
     def __init__(
-        self, layers: Sequence[Layers], processors: Sequence[int], timeline: Timeline | None, name: str
+        self, layers: Sequence[Layers], processors: Sequence[int], timeline: Timeline | None, name: str, direct: bool
     ) -> None:
-        self._layers, self._timeline, self._name = layers, timeline, name
+        self._layers, self._timeline, self._name, self._direct = layers, timeline, name, direct
         self._thread = ThreadPoolExecutor(1, "host buffer", initializer=confine, initargs=(processors,))
         self._steps: Future[None] = Future()
         self._new = True  # a block of steps has begun, and nothing was taken yet
 
-    def message(self, faces: Faces) -> Message:
+    def message(self, faces: Faces) -> Joined:
         """A message of boxes of the rank's own samples, each from the first buffer that has it."""
-        return Joined([self._holder(box).message([(box, fields)]) for box, fields in faces])
+        return Joined([self._holder(box).message([(box, fields)], self._direct) for box, fields in faces])
 
     def _holder(self, box: Box) -> Layers:
         return next(each for each in self._layers if each.part.own.intersection(box) == box)
 
-    def receive(self, faces: Faces, parts: Sequence[np.ndarray]) -> None:
-        """From now on take what other ranks send: boxes of their samples, and the bytes of each."""
-        for (box, fields), received in zip(faces, parts):
+    def receive(self, faces: Faces, messages: Sequence[Message]) -> None:
+        """From now on take what other ranks send: boxes of their samples, and the rank's message of each."""
+        for (box, fields), received in zip(faces, messages):
             for each in self._layers:
                 each.receive(box, fields, received)
 

@@ -20,6 +20,7 @@ from nearfield.engines.cpu.tiling import STEPWISE
 from nearfield.engines.protocol import Block, Halves, LocalEngine, Placement, Sides, Stop, Tables, energy_of
 from nearfield.entry.errors import ModelError
 from nearfield.entry.triples import triple
+from nearfield.machine.device_messages import DeviceMemory
 from nearfield.machine.processors import bound
 from nearfield.machine.transport import Channel, Ranks, Turns
 from nearfield.parallel.halo import exchanges
@@ -40,7 +41,8 @@ POLL = 2.0  # ms between looks at messages under way; some libraries move them o
 class RankEngine:
     """An engine on several ranks, which all call the same methods in the same order.
 
-    `local` is this rank's own: one of `ENGINES`, or what `engine` makes; `host` makes those of host buffers.
+    `local` is this rank's own: one of `ENGINES`, or what `engine` makes; `host` makes those of host buffers. `direct`:
+    MPI takes the memory of its device, so that messages leave from there; those that host buffers make do not.
     `recordings()` and `gathered(component)` give their answers on rank 0, None elsewhere.
     """
 
@@ -55,10 +57,11 @@ class RankEngine:
         engine: str | Make = "cpu",
         host: str | Make = "cpu",
         timeline: Timeline | None = None,
+        direct: bool = False,
         **options: Any,
     ) -> None:
         self.plan, self.ranks, self.depth, self.overlap = plan, ranks, depth, overlap
-        self.timeline = timeline
+        self.timeline, self._direct = timeline, direct and overlap != "host-buffer"
         self.boxes = grouping.boxes(arrangement)
         held = [held_box(box, depth, plan) for box in self.boxes]
         self._round = depth // plan.reach  # steps between two exchanges
@@ -70,7 +73,8 @@ class RankEngine:
         self._marches = Marches(plan.waves, plan.dtype)  # rank 0's
         self._recorded = RankRecorders(plan, ranks, self.part, self.boxes)
         boxes = ranks.rank, self.boxes, held, depth
-        self._exchanges = list(exchanges(self._halves, self.part, *boxes, self._buffers))
+        message = functools.partial(self._halves.message, direct=self._direct)
+        self._exchanges = list(exchanges(message, self.part, *boxes, self._buffers))
         if self._buffers:
             self._buffers.connect()
         self._early, self._late = (self._channel(late) for late in (False, True))
@@ -93,12 +97,13 @@ class RankEngine:
         hosts, taken = self.ranks.hosts, self.ranks.everywhere(used)
         here = set[int]().union(*(each for host, each in zip(hosts, taken) if host == hosts[self.ranks.rank]))
         name = "host buffer" if self.overlap == "host-buffer" else "faces"
-        return HostBuffers(layers, sorted({*bound().processors} - here or used), self.timeline, name)
+        own = sorted({*bound().processors} - here or used)
+        return HostBuffers(layers, own, self.timeline, name, self._direct)
 
     def _channel(self, late: bool) -> Channel:
         some = [each for each in self._exchanges if each.late == late]
-        out = [(each.rank, each.out.buffer) for each in some if each.out]
-        into = [(each.rank, each.into.buffer) for each in some if each.into]
+        out = [(each.rank, each.out.parts) for each in some if each.out]
+        into = [(each.rank, each.into.parts) for each in some if each.into]
         return self.ranks.channel(out, into, Turns if self.overlap == "blocking" else Channel)
 
     @property
@@ -112,6 +117,12 @@ class RankEngine:
     @property
     def step(self) -> int:
         return self.local.step
+
+    @property
+    def direct(self) -> bool:
+        """Whether messages leave from the memory of a device, and come into it."""
+        parts = [part for each in self._exchanges for some in (each.out, each.into) if some for part in some.parts]
+        return any(isinstance(part, DeviceMemory) for part in parts)
 
     def facts(self) -> dict[str, Any]:
         """Facts of this rank's engine; `bytes` of all ranks."""
@@ -268,9 +279,11 @@ class RankEngine:
 
     def _pack(self, late: bool) -> None:
         begun = time.perf_counter()
-        for each in self._exchanges:
-            if each.out and each.late == late:
-                each.out.pack()
+        made = [each.out for each in self._exchanges if each.out and each.late == late]
+        for message in made:
+            message.pack()
+        for message in made:
+            message.settle()
         self._unsent = self._unsent or not late
         self._spent("pack", "pack", begun)
 
@@ -292,10 +305,12 @@ class RankEngine:
         if not self._coming:
             return
         come = time.perf_counter()
-        for each in self._exchanges:
-            if each.into:
-                each.into.unpack()
+        come_in = [each.into for each in self._exchanges if each.into]
+        for message in come_in:
+            message.unpack()
         self._halves.refreshed(steps)
+        for message in come_in:  # the next messages may come into the same memory
+            message.settle()
         self._coming = False
         self.exchanges += 1
         self._spent("pack", "unpack", come)

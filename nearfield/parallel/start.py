@@ -12,10 +12,12 @@ from typing import Any, cast
 from nearfield.engines import ENGINES, UNDIVIDED, chosen_engine
 from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.cpu.tuning import Choice, choose
+from nearfield.engines.cuda.device import device
 from nearfield.engines.protocol import Engine, LocalEngine, Placement
 from nearfield.entry.errors import ModelError
 from nearfield.entry.triples import Triple, triple
 from nearfield.machine.binding import Binding, resolve
+from nearfield.machine.device_messages import messages_are_direct
 from nearfield.machine.hardware import this_machine
 from nearfield.machine.processors import bound
 from nearfield.machine.profile import load_profile
@@ -101,10 +103,18 @@ class Started:
             "cuts": [list(ends) for ends in cut.cuts] if cut else None,
             "rank_arrangement": list(self.decomposition.grouping.ranks) if self.decomposition else [1, 1, 1],
             "overlap": self.engine.overlap if isinstance(self.engine, RankEngine) else None,
+            "messages": self.messages,
             "imbalance": self.decomposition.imbalance if self.decomposition else 1.0,
             "halo_depth": self.depth,
             "placement": self.ranks.everywhere(own),
         }
+
+    @property
+    def messages(self) -> str | None:
+        """Whether messages of ranks on devices are "direct", from device to device, or "staged" on the host."""
+        if not isinstance(self.engine, RankEngine) or self.name != "cuda":
+            return None
+        return "direct" if self.engine.direct else "staged"
 
     def timeline(self) -> list[list[Span]] | None:
         """What each rank did in the latest block of steps, on rank 0 alone; None where nobody noted it."""
@@ -144,6 +154,7 @@ def start(
     plan = with_uncut_rows(plan, domains)
     starter = Starter(plan, name, wishes, ranks, place_of(ranks), threads, schedule, tiling)
     most, choice = agreed(ranks, starter.first_choice)
+    direct = all(ranks.everywhere(agreed(ranks, starter.direct)))
     domains = domains or sum(ranks.everywhere(most.domains))
     if domains in (1, (1, 1, 1)) and ranks.size == 1:
         return starter.started(choice, None)
@@ -153,7 +164,7 @@ def start(
         return starter.started(choice, found)
     own = found.grouping.box(ranks.rank, found.arrangement)
     choice = starter.choice(PlanPart(plan, own, held_box(own, depth, plan)).plan, most.threads)
-    return starter.started(choice, found, depth)
+    return starter.started(choice, found, depth, direct)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +200,13 @@ class Starter:
         most = self.binding(self.threads, None)
         return most, self.choice(self.plan, most.threads)
 
-    def started(self, choice: Choice, found: Decomposition | None, depth: int = 0) -> Started:
+    def direct(self) -> bool:
+        """Whether messages leave from the memory of this rank's device. Error: they are to, and cannot."""
+        if self.ranks.size == 1 or self.name != "cuda":
+            return False
+        return messages_are_direct(device().in_process, self.wishes.overlap == "host-buffer")
+
+    def started(self, choice: Choice, found: Decomposition | None, depth: int = 0, direct: bool = False) -> Started:
         """The engine, on its share of the domains."""
         count = len(found.grouping.domains_of(self.ranks.rank)) if found else 1
         binding = self.binding(choice.machine.threads, count)
@@ -198,7 +215,7 @@ class Starter:
         if found and self.ranks.size > 1:
             spread = cast(Ranks, self.ranks), found.arrangement, found.grouping, depth, self.wishes.overlap
             options["timeline"] = Timeline() if self.wishes.timeline else None
-            engine = RankEngine(self.plan, *spread, engine=self.name, **options)
+            engine = RankEngine(self.plan, *spread, engine=self.name, direct=direct, **options)
         else:
             engine = ENGINES[self.name](self.plan, domains=found and found.arrangement, **options)
         return Started(self.name, engine, choice, binding, found, depth, self.ranks)

@@ -52,7 +52,7 @@ class Copied:
 
     def __init__(self, message: Message, clock: Clock, seconds: float) -> None:
         self._message, self._clock, self._seconds = message, clock, seconds
-        self.buffer = message.buffer
+        self.buffer, self.parts = message.buffer, message.parts
 
     def pack(self) -> None:
         """Copy the states into the buffer, which is there when the device has done all before and the copy."""
@@ -64,6 +64,9 @@ class Copied:
         """Copy the buffer into the states; what the device does next waits for it."""
         self._message.unpack()
         self._clock.add(self._seconds)
+
+    def settle(self) -> None:
+        """Nothing: the buffer is the host's."""
 
 
 class ModelledDevice:
@@ -101,8 +104,8 @@ class ModelledDevice:
         self._clock.wait()
         return self._halves.end()
 
-    def message(self, faces: Sequence[Face]) -> Message:
-        """A buffer for these faces, and copies that take their time."""
+    def message(self, faces: Sequence[Face], direct: bool = False) -> Message:
+        """A buffer on the host for these faces, and copies that take their time."""
         made = self._halves.message(faces)
         if self._transfer is None:
             return made
@@ -131,11 +134,15 @@ class Bytes:
 
     def __init__(self, size: int) -> None:
         self.buffer = np.zeros(size, np.uint8)
+        self.parts = [self.buffer]
 
     def pack(self) -> None:
         """Nothing."""
 
     def unpack(self) -> None:
+        """Nothing."""
+
+    def settle(self) -> None:
         """Nothing."""
 
 
@@ -170,7 +177,7 @@ class NoArithmetic(Undivided):
         self.step += self._going
         return [], np.zeros(0)
 
-    def message(self, faces: Sequence[Face]) -> Message:
+    def message(self, faces: Sequence[Face], direct: bool = False) -> Message:
         parts, number = 1 + self.plan.complex_fields, BYTES_OF[self.plan.precision]
         count = sum(
             math.prod(face.box.shape) * parts * (6 if face.fields is None else len(face.fields) / 2) for face in faces

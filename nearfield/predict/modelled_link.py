@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from nearfield.machine.profile import Link
-from nearfield.machine.transport import Channel, Ranks, Waiting
+from nearfield.machine.transport import Channel, Parts, Ranks, Waiting
 
 NEAR = 2e-4  # s before a message is due from where on the wait does not sleep: sleeping takes longer than asked
 
@@ -38,17 +38,17 @@ class Ends:
 
 
 class ClockedChannel(Channel):
-    """Messages that count as come when a link would have brought them. Each is followed by the time it was sent."""
+    """Messages that count as come when a link would have brought them. Each has the time it was sent as a last part."""
 
     def __init__(self, communicator: Any, out: Any, into: Any, waiting: Waiting, ends: Ends) -> None:
         self._ends = ends
-        self._sizes = [len(buffer) for _, buffer in out], [len(buffer) for _, buffer in into]
+        self._sizes = [[sum(part.nbytes for part in parts) for _, parts in messages] for messages in (out, into)]
         self._left, self._begun = np.zeros(len(out)), np.zeros(len(into))
-        stamps = [
-            [(rank, times[n : n + 1].view(np.uint8)) for n, (rank, _) in enumerate(messages)]
+        sends, receives = (
+            [(rank, [*parts, times[n : n + 1].view(np.uint8)]) for n, (rank, parts) in enumerate(messages)]
             for messages, times in ((out, self._left), (into, self._begun))
-        ]
-        super().__init__(communicator, [*out, *stamps[0]], [*into, *stamps[1]], waiting)
+        )
+        super().__init__(communicator, sends, receives, waiting)
         self._expecting, self._due = False, None  # type: bool, float | None
 
     def expect(self) -> None:
@@ -87,7 +87,7 @@ class ClockedRanks(Ranks):
         self._ends_of_link = Ends(link)
 
     def channel(
-        self, out: Sequence[tuple[int, np.ndarray]], into: Sequence[tuple[int, np.ndarray]], kind: type[Channel]
+        self, out: Sequence[tuple[int, Parts]], into: Sequence[tuple[int, Parts]], kind: type[Channel]
     ) -> Channel:
         """As of `Ranks`, over the link; `kind` is not asked, all messages travel at once."""
         return ClockedChannel(self._mpi, out, into, self._waiting, self._ends_of_link)

@@ -12,6 +12,7 @@ from rich_plans import WALLS, rich_plan
 import nearfield as nf
 from nearfield.engines import ENGINES
 from nearfield.engines.protocol import Face
+from nearfield.machine.device_messages import DeviceMemory
 from nearfield.plan.boxes import Box
 
 precisions = pytest.mark.parametrize("precision", ["single", "double"])
@@ -136,12 +137,74 @@ def test_states_pass_between_engines_of_a_device_without_the_host(device, precis
     assert_equal(taker, twin)
 
 
-def test_states_that_only_the_host_reaches_are_not_taken(card):
-    plan = make_plan((6, 5, 11), precision="single", media="dispersive")
-    messages = [ENGINES["cuda"](plan).message([Face(plan.box)]) for _ in range(2)]
-    assert not messages[0].take(messages[1])
-    on_cpu = ENGINES["cpu"](plan, threads=1).message([Face(plan.box)])
-    assert not messages[0].take(on_cpu)
+@precisions
+@pytest.mark.parametrize("device", ["card", "host"])
+def test_what_has_come_onto_a_device_is_taken_without_the_host(device, precision, request):
+    """A row that `pack` leaves on the device is as one that MPI has written there."""
+    card = request.getfixturevalue("card") if device == "card" else None
+    plan = make_plan((9, 8, 17), ((2, "pec"), ("pec", 3), (1, 1)), precision=precision, seed=3)
+    giver, taker, twin = (ENGINES["cuda"](plan) for _ in range(3))
+    plans.randomise((giver,), plan, seed=1)
+    plans.randomise((taker, twin), plan, seed=2)
+    faces = [Face(Box((0, 0, 0), (3, 8, 17))), Face(Box((5, 2, 0), (6, 7, 17)), frozenset({"Hy", "Hz"}))]
+    for engine in (giver, taker, twin):
+        engine.advance(3)
+    there, staged = giver.message(faces, direct=True), giver.message(faces)
+    here, through = taker.message(faces), twin.message(faces)
+    assert isinstance(there.parts[0], DeviceMemory) and there.parts[0].nbytes == staged.parts[0].nbytes
+    staged.pack()
+    np.copyto(through.buffer, staged.buffer)
+    through.unpack()
+    there.pack()
+    there.settle()
+    assert here.take(there, received=True)  # views of states were asked for, so that the first one sends the mirror
+    copies = card.host_copies if card else 0
+    there.pack()
+    there.settle()
+    assert here.take(there, received=True)
+    assert not card or card.host_copies == copies
+    giver.reset()  # what has come stays in the row
+    assert here.take(there, received=True)
+    assert not here.take(staged, received=True)
+    for engine in (taker, twin):
+        engine.refreshed(1)
+        engine.advance(2)
+    assert_equal(taker, twin)
+
+
+@pytest.mark.parametrize("direct", [False, True])
+@pytest.mark.parametrize("device", ["card", "host"])
+def test_poles_and_circuits_are_taken_with_the_fields(device, direct, request):
+    """The same as through the buffers of both messages."""
+    if device == "card":
+        request.getfixturevalue("card")
+    plan = rich_plan()
+    giver, taker, twin = (ENGINES["cuda"](plan) for _ in range(3))
+    plans.randomise((giver,), plan, seed=1)
+    plans.randomise((taker, twin), plan, seed=2)
+    for engine in (giver, taker, twin):
+        engine.advance(3)
+    there, here, through = (engine.message([Face(plan.box)]) for engine in (giver, taker, twin))
+    assert len(there.parts) == 2
+    there.pack()
+    np.copyto(through.buffer, there.buffer)
+    through.unpack()
+    if direct:
+        there = giver.message([Face(plan.box)], direct=True)
+        there.pack()
+        there.settle()
+    assert here.take(there, received=direct)
+    for engine in (taker, twin):
+        engine.refreshed(1)
+        engine.advance(2)
+    assert_equal(taker, twin)
+
+
+def test_states_of_another_kind_of_engine_are_not_taken():
+    plan = make_plan((6, 5, 11), precision="single")
+    on_device, on_cpu = (ENGINES[name](plan).message([Face(plan.box)]) for name in ("cuda", "cpu"))
+    assert not on_device.take(on_cpu)
+    assert [part.nbytes for part in on_device.parts] == [part.nbytes for part in on_cpu.parts]
 
 
 def test_an_urgent_engine_works_on_a_stream_of_the_highest_priority(card):

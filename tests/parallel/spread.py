@@ -3,8 +3,8 @@
 Arguments: kind:seed:number of plans, any number of them. Kinds are "any"; "rings", where some axes close on themselves;
 "split" and "split rings", thick enough for tiles deeper than halos; "models", bodies of media whose rows lie along any
 axis, compared with rows along their own; "scenes", models with every feature; "device" and "device rings", on the
-make-believe device. Prints for each how many were compared, and how many blocks of steps were made in split tiles;
-exits with 1 at the first that differs.
+make-believe device; "direct" and "direct rings", where messages leave from its memory. Prints for each how many were
+compared, and how many blocks of steps were made in split tiles; exits with 1 at the first that differs.
 """
 
 from __future__ import annotations
@@ -92,16 +92,17 @@ def any_arrangement(draw: random.Random, plan, thick: bool) -> Arrangement:
 
 
 def compare(
-    plan, arrangement: Arrangement, grouping: Grouping, depth: int, threads: int, tiling, overlap: str, engine: str
+    plan, arrangement: Arrangement, grouping: Grouping, depth: int, threads: int, tiling, overlap: str, kind: str
 ) -> int:
     """Advance both from a random state; fields, energies and recordings must be equal to the last bit.
 
     Returns the blocks of steps made in split tiles.
     """
     ranks = world()
-    options = {"engine": engine, "threads": threads, "tiling": tiling}
-    engine = RankEngine(plan, ranks, arrangement, grouping, depth, overlap, **options)
-    assert isinstance(engine, Engine)
+    direct = kind.startswith("direct")
+    options = {"engine": "cuda" if direct or kind.startswith("device") else "cpu", "threads": threads, "tiling": tiling}
+    engine = RankEngine(plan, ranks, arrangement, grouping, depth, overlap, direct=direct, **options)
+    assert isinstance(engine, Engine) and engine.direct == (direct and overlap != "host-buffer")
     alone = CpuEngine(replace(plan, rows_axis=None), 1) if ranks.rank == 0 else None
     numbers = np.random.default_rng(1)
     components = range(12 if plan.complex_fields else 6)
@@ -155,8 +156,7 @@ def compare_plans(kind: str, seed: int, count: int) -> int:
         fitting = [each for each in fitting if may_be_parted(plan, arrangement, each, depth)]
         if not fitting:
             continue
-        name = "cuda" if "device" in kind else "cpu"
-        case = (plan, arrangement, draw.choice(fitting), depth, threads, tiling, overlap, name)
+        case = (plan, arrangement, draw.choice(fitting), depth, threads, tiling, overlap, kind)
         try:
             split += compare(*case)
         except (AssertionError, RuntimeError) as error:

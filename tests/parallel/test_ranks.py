@@ -47,15 +47,18 @@ PLANS = {  # by ranks and kind: seed, plans
         "rings": (1, draws(4)),
         "split": (5, draws(2)),
         "split rings": (8, draws(2)),
-        "device": (2, draws(4)),
+        "device": (2, draws(2)),
         "device rings": (2, draws(2)),
+        "direct": (2, draws(4)),
+        "direct rings": (2, draws(2)),
     },
     3: {
         "any": (2, draws(4)),
         "models": (2, draws(2)),
         "scenes": (2, draws(1)),
         "rings": (2, draws(3)),
-        "device": (3, draws(2)),
+        "device": (3, draws(1)),
+        "direct": (3, draws(2)),
     },
     4: {"any": (3, draws(1)), "split": (5, draws(2)), "split rings": (5, draws(2))},
 }
@@ -90,6 +93,11 @@ def test_ranks_give_the_bits_of_one_process_with_rows_along_any_axis(ranks):
 
 @pytest.mark.parametrize(("ranks", "kind"), [(2, "device"), (2, "device rings"), (3, "device")])
 def test_ranks_with_devices_give_the_bits_of_one_process_by_every_method(ranks, kind):
+    assert_agrees(ranks, kind)
+
+
+@pytest.mark.parametrize(("ranks", "kind"), [(2, "direct"), (2, "direct rings"), (3, "direct")])
+def test_messages_from_the_memory_of_devices_give_the_same_bits(ranks, kind):
     assert_agrees(ranks, kind)
 
 

@@ -105,5 +105,5 @@ class CpuEngine(StoredEngine):
     def refreshed(self, steps: int) -> None:
         self._core.refreshed(steps)
 
-    def message(self, faces: Sequence[Face]) -> StateMessage:
+    def message(self, faces: Sequence[Face], direct: bool = False) -> StateMessage:
         return StateMessage(self, faces)

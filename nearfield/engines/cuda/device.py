@@ -21,10 +21,15 @@ OTHERWISE = f'give engine "cpu" (the same bits), or set {VARIABLE}=host for the 
 
 
 class Device(Protocol):
-    """A device that an engine can be made on: its name in results, what is known of it, and itself."""
+    """A device that an engine can be made on: its name in results, what is known of it, and itself.
+
+    in_process: its memory is that of this process, which every MPI can read.
+    """
 
     @property
     def name(self) -> str: ...
+    @property
+    def in_process(self) -> bool: ...
     def facts(self) -> dict[str, Any]: ...
     def opened(self, threads: int, urgent: bool = False) -> Any: ...
     def free_memory(self) -> int | None: ...
@@ -36,6 +41,7 @@ class MakeBelieve:
 
     order: str
     name: str = "host"
+    in_process: bool = True
 
     def facts(self) -> dict[str, Any]:
         return {}
@@ -54,6 +60,7 @@ class UsableCard:
 
     driver: Driver
     compiler: Compiler
+    in_process: bool = False
 
     @property
     def card(self) -> Card:

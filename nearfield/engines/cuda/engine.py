@@ -162,11 +162,11 @@ class CudaEngine(StoredEngine):
         with self._failing():
             self._core.refreshed()
 
-    def message(self, faces: Sequence[Face]) -> DeviceMessage:
+    def message(self, faces: Sequence[Face], direct: bool = False) -> DeviceMessage:
         if self.plan.storage != "full":
             raise ModelError('storage "16-bit" is for one rank: halos travel as wide as the precision')
         with self._failing():
-            return DeviceMessage(self, faces, self._core, self.device, self._failing)
+            return DeviceMessage(self, faces, direct, self._core, self.device, self._failing)
 
     # ---- what asks the card between blocks of steps
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from nearfield.engines.protocol import Face, Message
 from nearfield.engines.stored.psi import psi_in
+from nearfield.machine.device_messages import DeviceMemory
 from nearfield.plan.boxes import Box
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def views(engine: StoredEngine, face: Face) -> Iterator[np.ndarray]:
 
 
 class StateMessage:
-    """Fields and psi of all faces, then poles, then memories of circuits."""
+    """Fields and psi of all faces, then, as a part of their own, poles and memories of circuits."""
 
     def __init__(self, engine: StoredEngine, faces: Sequence[Face]) -> None:
         self._engine = engine
@@ -50,7 +51,9 @@ class StateMessage:
         self.buffer = np.zeros(ends[-1], np.uint8)
         parts = [self.buffer[low:high] for low, high in pairwise(ends)]
         self._fields = [(view, part.view(view.dtype).reshape(view.shape)) for view, part in zip(shapes, parts)]
-        self._row: np.ndarray = self.buffer[: ends[len(shapes)]].view(engine.plan.dtype)  # of all fields
+        row, self._rest = np.split(self.buffer, [ends[len(shapes)]])
+        self.parts: list[np.ndarray | DeviceMemory] = [row, self._rest] if self._rest.size else [row]
+        self._row: np.ndarray = row.view(engine.plan.dtype)
         poles: list[np.ndarray] = [part.view(engine.plan.dtype) for part in parts[len(shapes) : -1]]
         self._poles = [(box, values) for box, values in zip(whole, poles) if values.size]
         self._memories = parts[-1].view(float).reshape(-1, 2)
@@ -58,6 +61,9 @@ class StateMessage:
     def pack(self) -> None:
         """Copy the states into the buffer."""
         self._pack_fields()
+        self._pack_rest()
+
+    def _pack_rest(self) -> None:
         for box, values in self._poles:
             self._engine.poles.pack(box, values)
         if len(self._circuits):
@@ -74,42 +80,79 @@ class StateMessage:
     def unpack(self) -> None:
         """Copy the buffer into the states."""
         self._unpack_fields()
+        self._unpack_rest()
+
+    def _unpack_rest(self) -> None:
         for box, values in self._poles:
             self._engine.poles.unpack(box, values)
         if len(self._circuits):
             self._engine.set_circuit_states(self._memories, self._circuits)
 
+    def settle(self) -> None:
+        """Nothing: states and buffer are the host's."""
+
 
 class DeviceMessage(StateMessage):
-    """The same bytes of an engine whose states lie on a device: fields and psi are gathered and scattered there."""
+    """The same bytes of an engine whose states lie on a device: fields and psi are gathered into a row there, and
+    scattered from it.
+
+    `direct`: the row travels, and the device may still be at it when `pack` and `unpack` return; else the host's copy
+    of it does. Poles and circuits pass through the host.
+    """
 
     def __init__(
-        self, engine: StoredEngine, faces: Sequence[Face], core: Any, device: Any, failing: Callable[[], Any]
+        self,
+        engine: StoredEngine,
+        faces: Sequence[Face],
+        direct: bool,
+        core: Any,
+        device: Any,
+        failing: Callable[[], Any],
     ) -> None:
         super().__init__(engine, faces)
         self._device, self._failing, mirrors = device, failing, core.mirrors()
         found = [places(view, mirrors) for view, _ in self._fields]
         self._core, self._number = core, core.add_message(np.concatenate([np.zeros(0, np.int64), *found]))
+        self._direct = direct
+        if direct:
+            address, size = core.row(self._number)
+            self.parts[0] = DeviceMemory(address, size, core)
 
     def _pack_fields(self) -> None:
         with self._failing():
-            self._core.pack(self._number, self._row)
+            if self._direct:
+                self._core.gather(self._number)
+            else:
+                self._core.pack(self._number, self._row)
 
     def _unpack_fields(self) -> None:
         with self._failing():
-            self._core.unpack(self._number, self._row)
+            if self._direct:
+                self._core.scatter(self._number)
+            else:
+                self._core.unpack(self._number, self._row)
 
-    def take(self, other: Message) -> bool:
-        """Take the states that another engine's message would pack, where both lie on one device.
+    def settle(self) -> None:
+        """Wait until the device has done all before, where the row travels."""
+        if self._direct:
+            with self._failing():
+                self._core.wait()
 
-        False: nothing was taken. Poles and circuits pass through the host.
+    def take(self, other: Message, received: bool = False) -> bool:
+        """Take the states that another engine's message would pack, or has received, where both lie on one device.
+
+        False: nothing was taken.
         """
         if not isinstance(other, DeviceMessage) or self._device != other._device:
             return False
-        if any(each._poles or len(each._circuits) for each in (self, other)):
+        if received and not other._direct:
             return False
         with self._failing():
-            self._core.take(self._number, other._core, other._number)
+            self._core.take(self._number, other._core, other._number, received)
+        if not received:
+            other._pack_rest()
+        np.copyto(self._rest, other._rest)
+        self._unpack_rest()
         return True
 
 
