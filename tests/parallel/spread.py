@@ -102,7 +102,7 @@ def compare(
     direct = kind.startswith("direct")
     options = {"engine": "cuda" if direct or kind.startswith("device") else "cpu", "threads": threads, "tiling": tiling}
     engine = RankEngine(plan, ranks, arrangement, grouping, depth, overlap, direct=direct, **options)
-    assert isinstance(engine, Engine) and engine.direct == (direct and overlap != "host-buffer")
+    assert isinstance(engine, Engine) and engine.direct == direct
     alone = CpuEngine(replace(plan, rows_axis=None), 1) if ranks.rank == 0 else None
     numbers = np.random.default_rng(1)
     components = range(12 if plan.complex_fields else 6)
@@ -147,7 +147,7 @@ def compare_plans(kind: str, seed: int, count: int) -> int:
         depth, threads, overlap = (
             draw.randint(1, 6),
             draw.randint(1, 3),
-            draw.choice(["split", "none", "blocking", "host-buffer"]),
+            draw.choice(["split", "none", "blocking", *["host-buffer"] * (not kind.startswith("direct"))]),
         )
         if thick:
             tiling = Tiling(draw.randint(4, 6) // plan.reach, draw.randint(2, 9))

@@ -49,6 +49,15 @@ def test_the_layers_at_cut_faces_are_urgent_and_the_box_is_not(monkeypatch):
     assert asked[0][0] > 0
 
 
+@pytest.mark.parametrize("overlap", ["split", "none", "blocking", "host-buffer"])
+def test_messages_are_direct_but_for_those_that_host_buffers_make(overlap, monkeypatch):
+    monkeypatch.setenv("NEARFIELD_DEVICE", "host")
+    plan = make_plan((20, 6, 16), precision="single")
+    cut = Arrangement(((0, 10, 20), (0, 6), (0, 16)))
+    engine = RankEngine(plan, Two(), cut, Grouping((2, 1, 1), (2, 1, 1)), 1, overlap, "cuda", direct=True)
+    assert engine.direct == (overlap != "host-buffer")
+
+
 @pytest.mark.parametrize(("kinds", "readable"), [(["device:2:2"], 0), (["direct:2:3", "direct rings:2:1"], 1)])
 def test_ranks_with_cards_give_the_bits_of_one_process_late_as_their_work_is_done(kinds, readable, card):
     """Messages leave directly from memory that the host may read for once, as by an MPI that takes cards."""
@@ -77,9 +86,7 @@ def run_on_two_ranks(tmp_path):
     return run
 
 
-@pytest.mark.parametrize(
-    ("device", "wished", "messages"), [("host", "", "direct"), ("card", "", "staged")]
-)
+@pytest.mark.parametrize(("device", "wished", "messages"), [("host", "", "direct"), ("card", "", "staged")])
 def test_a_run_says_how_its_messages_travel(device, wished, messages, run_on_two_ranks, request):
     """The memory of the stand-in for a card cannot be read by an MPI, and none here says that it can."""
     if device == "card":
