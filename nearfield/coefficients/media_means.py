@@ -48,7 +48,7 @@ class Columns:
 def faces_across(shapes: Sequence[Solid], axis: int, line: np.ndarray) -> list[float]:
     """Where media are cut across an axis: at faces of bodies that end flat along it, and at flat parts of others.
 
-    The latter (sides of polygons, rims of bodies of revolution) are sampled like curved surfaces where they are more
+    The latter (sides of polygons, rims of bodies of revolution) are divided like curved surfaces where they are more
     than the cells, as in a layout of many steps.
     """
     flat = {level for shape in shapes for level in shape._levels(axis) if line[0] < level < line[-1]}
@@ -100,11 +100,6 @@ class MediaMeans:
         if slants or any(signature != media[0] for signature in media):
             return tuple(zip(media, cut.length[pieces.start : pieces.stop].tolist()))
         return media[:1]
-
-    @property
-    def samples(self) -> bool:
-        """Whether a body has surfaces that do not follow the axes, about which means are sampled (subcells.py)."""
-        return self.painters[0].samples
 
     def forget(self) -> None:
         """Let go of what was drawn of planes, which takes some hundreds of bytes a cell of one."""

@@ -189,11 +189,6 @@ class Painter:
             self._signatures[piece] = tuple(present.tolist()), place
         return self._signatures[piece]
 
-    @property
-    def samples(self) -> bool:
-        """Whether a body has surfaces that do not follow the axes, so that pieces are sampled."""
-        return any(self._aslant)
-
     def slants(self, piece: int) -> bool:
         """Whether a layer may hold surfaces that do not follow the axes."""
         return any(self._aslant[number] for number in self.signature(piece)[0])
@@ -228,7 +223,7 @@ class Painter:
                 crossed[part] = (np.abs(distance) < reach) | (crossed[part] & (distance > 0.0))
         if not crossed.any():
             return Layer(numbers, *nothing)
-        parts, ends = self._sampled(present, piece, window, np.nonzero(crossed))
+        parts, ends = self._divided(present, piece, window, np.nonzero(crossed))
         mixed = parts.max(axis=1) < WHOLE
         numbers[crossed] = np.where(mixed, self.media + np.cumsum(mixed) - 1, parts.argmax(axis=1))
         return Layer(numbers, parts[mixed], ends[mixed])
@@ -262,7 +257,7 @@ class Painter:
             return np.where(np.broadcast_to(body.contains(*triple(q)), size), -np.inf, np.inf), 0.0
         return np.broadcast_to(body._lateral_distance(*q), size), np.broadcast_to(np.sqrt(square), size)
 
-    def _sampled(self, present: tuple[int, ...], piece: int, window, crossed) -> tuple[np.ndarray, np.ndarray]:
+    def _divided(self, present: tuple[int, ...], piece: int, window, crossed) -> tuple[np.ndarray, np.ndarray]:
         """Shares of the media in pieces that a curved surface crosses, and in their faces, as `Layer` has them."""
         count = crossed[0].size
         parts, ends = np.zeros((count, self.media)), np.zeros((count, 3, 2, self.media))
