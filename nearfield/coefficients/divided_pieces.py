@@ -15,6 +15,7 @@ from nearfield.entry.triples import triple
 from nearfield.grid.yee import SAMPLE_TOLERANCE
 
 SAMPLES = 4  # along each edge of a piece
+SHARE = 2.0**-26  # of which shares are multiples: their sums and squares are exact
 TIED = 1e-6  # of the steepness: axes that are as steep, of which the first is taken, in mirrored pieces too
 ROUNDS = 4  # at most, to find where a surface crosses a line; a plane takes one
 Places = Sequence[np.ndarray]  # along x, y, z
@@ -184,3 +185,13 @@ def filled(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _mean(samples: np.ndarray, axis: int) -> np.ndarray:
     """The mean along an axis of so many samples, added in their order."""
     return sum(np.take(samples, n, axis) for n in range(SAMPLES)) / SAMPLES
+
+
+def shared_out(shares: np.ndarray) -> np.ndarray:
+    """Shares of media, along the last axis, as multiples of `SHARE` that add up to one: equal media have a mean that is
+    theirs to the last bit."""
+    found = np.round(shares / SHARE) * SHARE
+    most = found.argmax(axis=-1)[..., None]
+    rest = 1.0 - found.sum(axis=-1, keepdims=True)
+    np.put_along_axis(found, most, np.take_along_axis(found, most, -1) + rest, -1)
+    return found

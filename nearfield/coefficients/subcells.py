@@ -17,12 +17,11 @@ import numpy as np
 
 from nearfield import _core
 from nearfield.bodies.shapes import Solid
-from nearfield.coefficients.divided_pieces import divided, filled
+from nearfield.coefficients.divided_pieces import divided, filled, shared_out
 from nearfield.entry.triples import triple
 from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid
 from nearfield.metal.patches import Window, next_axes, shape_of, spread
 
-WHOLE = 1.0 - 2.0**-40  # share of a piece that is all of it
 BATCH = 4_000  # crossed pieces divided at a time
 CACHED = 8  # layers of pieces in memory ...
 CACHED_OF_WINDOW = 4  # ... and of one window: a plane and the next need three or four
@@ -224,7 +223,7 @@ class Painter:
         if not crossed.any():
             return Layer(numbers, *nothing)
         parts, ends = self._divided(present, piece, window, np.nonzero(crossed))
-        mixed = parts.max(axis=1) < WHOLE
+        mixed = parts.max(axis=1) < 1.0
         numbers[crossed] = np.where(mixed, self.media + np.cumsum(mixed) - 1, parts.argmax(axis=1))
         return Layer(numbers, parts[mixed], ends[mixed])
 
@@ -269,4 +268,4 @@ class Painter:
             at, size = ([values[index[a]] for a, values in enumerate(each)] for each in (centres, extents))
             for medium, inside in divided([self.bodies[number] for number in present], at, size).items():
                 parts[rows, medium], ends[rows, :, :, medium] = filled(inside)
-        return parts, ends
+        return shared_out(parts), shared_out(ends)
