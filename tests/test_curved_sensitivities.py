@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from derivatives import CELL, HIGH, agreement, differences
+from derivatives import CELL, agreement, covered, differences
 
 import nearfield as nf
 from nearfield.discretization.discretization import Discretization
@@ -14,20 +14,6 @@ ROUND = {
     "slanting": lambda radius: nf.Cylinder((-2e-3, -1e-3, 3e-3), (3e-3, 1e-3, 4.5e-3), radius),
     "sphere": lambda radius: nf.Sphere((1.2e-3, 0.1e-3, 3.8e-3), radius),
 }
-
-
-def covered(body, **entries):
-    """A small patch over ground with a body above it."""
-    lines = (np.arange(-9, 10) * CELL).tolist()
-    sheet = nf.Sheet((-3e-3, -3e-3, HIGH), (3e-3, 3e-3, HIGH))
-    return nf.Simulation(
-        nf.Grid(lines, lines, (np.arange(12) * CELL).tolist()),
-        structures=[nf.Structure(sheet, nf.PEC), body],
-        boundaries=nf.Boundaries(all=nf.CPML(4), z_low=nf.PEC),
-        ports=[nf.LumpedPort("feed", (0, -2e-3, 0), (0, -2e-3, HIGH), "z")],
-        waveform=nf.ModulatedGaussian("9 GHz", "5 GHz"),
-        **{"metal": "conformal", "precision": "double", "decay": 1e-7, **entries},
-    )
 
 
 @pytest.mark.parametrize(("shape", "radius"), [("upright", 2.13e-3), ("slanting", 1.9e-3), ("sphere", 2.13e-3)])

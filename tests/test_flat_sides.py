@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from derivatives import agreement, differences
+from derivatives import agreement, covered, differences
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_curved_sensitivities import covered
 
 import nearfield as nf
 from nearfield.bodies.outlined import box_surface

@@ -23,19 +23,29 @@ Rows = tuple[np.ndarray, ...]  # numbers of samples: piece, x, y, z
 DistanceOn = Callable[[Rows, np.ndarray], np.ndarray]  # of samples, at parts of their lines
 
 
-def divided(bodies: list[tuple[Solid, int]], at: Places, size: Places) -> dict[int, np.ndarray]:
-    """Shares (pieces, x, y, z) of each medium in the samples of pieces with these middles and lengths.
+def divided(bodies: list[tuple[Solid, int]], media: int, at: Places, size: Places) -> tuple[np.ndarray, np.ndarray]:
+    """(pieces, media) and (pieces, 3, 2, media): shares of media in pieces with these middles and lengths, and in their
+    lower and upper faces across x, y, z. Later bodies win.
+    """
+    parts, ends = np.zeros((at[0].size, media)), np.zeros((at[0].size, 3, 2, media))
+    for medium, inside in _samples(bodies, at, size).items():
+        parts[:, medium], ends[..., medium] = _filled(inside)
+    return _shared_out(parts), _shared_out(ends)
 
-    Later bodies win. A sample's line lies along the axis on which surfaces cross the piece most steeply.
+
+def _samples(bodies: list[tuple[Solid, int]], at: Places, size: Places) -> dict[int, np.ndarray]:
+    """Shares (pieces, x, y, z) of each medium in samples.
+
+    A sample's line lies along the axis on which surfaces cross the piece most steeply.
     """
     reach = 0.5 * np.sqrt(size[0] ** 2 + size[1] ** 2 + size[2] ** 2)
     steep = np.zeros((3, reach.size))
     painted = []
     for body, medium in bodies:
         middle = _middle_distance(body, at)
-        crossed = np.nonzero(np.abs(middle) <= reach)[0]
-        painted.append(Painted(body, medium, middle <= 0.0, np.abs(middle) <= reach))
-        if crossed.size:
+        crossed = np.abs(middle) <= reach
+        painted.append(Painted(body, medium, middle <= 0.0, crossed))
+        if crossed.any():
             near, lengths = ([each[crossed] for each in places] for places in (at, size))
             for a in range(3):
                 ends = ([q + by * lengths[n] if n == a else q for n, q in enumerate(near)] for by in (-0.5, 0.5))
@@ -168,7 +178,7 @@ def _middle_distance(body: Solid, at: Places) -> np.ndarray:
     return np.where(np.logical_or.reduce(ends), np.inf, distance) if ends else distance
 
 
-def filled(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _filled(inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(pieces,) and (pieces, 3, 2): filled shares of pieces and of their faces, from samples (pieces, x, y, z).
 
     The share of a face is extrapolated linearly from the two layers of samples next to it. Sums have one order, so that
@@ -187,7 +197,7 @@ def _mean(samples: np.ndarray, axis: int) -> np.ndarray:
     return sum(np.take(samples, n, axis) for n in range(SAMPLES)) / SAMPLES
 
 
-def shared_out(shares: np.ndarray) -> np.ndarray:
+def _shared_out(shares: np.ndarray) -> np.ndarray:
     """Shares of media, along the last axis, as multiples of `SHARE` that add up to one: equal media have a mean that is
     theirs to the last bit."""
     found = np.round(shares / SHARE) * SHARE

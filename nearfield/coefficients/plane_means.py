@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from nearfield.coefficients.interfaces import (
-    DIGITS,
     VANISHING,
     Contrast,
     Crossed,
@@ -178,7 +177,7 @@ class PlaneMeans:
         size = np.linalg.norm(normal, axis=1)
         has = size > VANISHING * np.ptp(contrast.answers) * lengths.prod(axis=1) ** (2 / 3)
         if pierced:  # the normal of what metal is next to is not known
-            has &= np.round(parts[:, -1], DIGITS) == 0.0
+            has &= parts[:, -1] == 0.0
             parts = parts[:, :-1]
         return Crossed(pair(n[has] for n in at), parts[has], normal[has] / size[has, None], lengths[has])
 

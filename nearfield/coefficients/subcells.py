@@ -17,7 +17,7 @@ import numpy as np
 
 from nearfield import _core
 from nearfield.bodies.shapes import Solid
-from nearfield.coefficients.divided_pieces import divided, filled, shared_out
+from nearfield.coefficients.divided_pieces import divided
 from nearfield.entry.triples import triple
 from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid
 from nearfield.metal.patches import Window, next_axes, shape_of, spread
@@ -258,14 +258,14 @@ class Painter:
 
     def _divided(self, present: tuple[int, ...], piece: int, window, crossed) -> tuple[np.ndarray, np.ndarray]:
         """Shares of the media in pieces that a curved surface crosses, and in their faces, as `Layer` has them."""
-        count = crossed[0].size
-        parts, ends = np.zeros((count, self.media)), np.zeros((count, 3, 2, self.media))
-        centres, extents = ([getattr(cut, name) for cut in self.cuts] for name in ("centre", "extent"))
+        count, bodies = crossed[0].size, [self.bodies[number] for number in present]
+        parts, ends = np.empty((count, self.media)), np.empty((count, 3, 2, self.media))
         for begin in range(0, count, BATCH):
             rows = slice(begin, begin + BATCH)
             index = {a: part[rows] + start for a, part, (start, _) in zip(self.across, crossed, window)}
             index[self.axis] = np.full(crossed[0][rows].size, piece)
-            at, size = ([values[index[a]] for a, values in enumerate(each)] for each in (centres, extents))
-            for medium, inside in divided([self.bodies[number] for number in present], at, size).items():
-                parts[rows, medium], ends[rows, :, :, medium] = filled(inside)
-        return shared_out(parts), shared_out(ends)
+            at, size = (
+                [getattr(cut, name)[index[a]] for a, cut in enumerate(self.cuts)] for name in ("centre", "extent")
+            )
+            parts[rows], ends[rows] = divided(bodies, self.media, at, size)
+        return parts, ends

@@ -111,30 +111,46 @@ def test_two_engines_share_a_card(card):
     assert_equal(one, two)
 
 
-@precisions
-@pytest.mark.parametrize("device", ["card", "host"])
-def test_states_pass_between_engines_of_a_device_without_the_host(device, precision, request):
-    """The same as through the buffers of both messages; fields alone, and with what the CPML keeps."""
-    card = request.getfixturevalue("card") if device == "card" else None
-    plan = make_plan((9, 8, 17), ((2, "pec"), ("pec", 3), (1, 1)), precision=precision, seed=3)
+CELLS, LAYERS = (9, 8, 17), ((2, "pec"), ("pec", 3), (1, 1))
+FACES = [Face(Box((0, 0, 0), (3, 8, 17))), Face(Box((5, 2, 0), (6, 7, 17)), frozenset({"Hy", "Hz"}))]
+
+
+def giver_and_takers(plan):
+    """An engine on the device, and two others in one state, all after some steps."""
     giver, taker, twin = (ENGINES["cuda"](plan) for _ in range(3))
     plans.randomise((giver,), plan, seed=1)
     plans.randomise((taker, twin), plan, seed=2)
     for engine in (giver, taker, twin):
         engine.advance(3)
-    faces = [Face(Box((0, 0, 0), (3, 8, 17))), Face(Box((5, 2, 0), (6, 7, 17)), frozenset({"Hy", "Hz"}))]
-    there, here, through = (engine.message(faces) for engine in (giver, taker, twin))
+    return giver, taker, twin
+
+
+def pass_through_the_host(there, here):
+    there.pack()
+    np.copyto(here.buffer, there.buffer)
+    here.unpack()
+
+
+def assert_both_took_the_same(*engines):
+    for engine in engines:
+        engine.refreshed(1)
+        engine.advance(2)
+    assert_equal(*engines)
+
+
+@precisions
+@pytest.mark.parametrize("device", ["card", "host"])
+def test_states_pass_between_engines_of_a_device_without_the_host(device, precision, request):
+    """The same as through the buffers of both messages; fields alone, and with what the CPML keeps."""
+    card = request.getfixturevalue("card") if device == "card" else None
+    giver, taker, twin = giver_and_takers(make_plan(CELLS, LAYERS, precision=precision, seed=3))
+    there, here, through = (engine.message(FACES) for engine in (giver, taker, twin))
     assert here.take(there)  # views of states were asked for, so that the first one sends both mirrors
     copies = card.host_copies if card else 0
     assert here.take(there)
     assert not card or card.host_copies == copies
-    there.pack()
-    np.copyto(through.buffer, there.buffer)
-    through.unpack()
-    for engine in (taker, twin):
-        engine.refreshed(1)
-        engine.advance(2)
-    assert_equal(taker, twin)
+    pass_through_the_host(there, through)
+    assert_both_took_the_same(taker, twin)
 
 
 @precisions
@@ -142,19 +158,11 @@ def test_states_pass_between_engines_of_a_device_without_the_host(device, precis
 def test_what_has_come_onto_a_device_is_taken_without_the_host(device, precision, request):
     """A row that `pack` leaves on the device is as one that MPI has written there."""
     card = request.getfixturevalue("card") if device == "card" else None
-    plan = make_plan((9, 8, 17), ((2, "pec"), ("pec", 3), (1, 1)), precision=precision, seed=3)
-    giver, taker, twin = (ENGINES["cuda"](plan) for _ in range(3))
-    plans.randomise((giver,), plan, seed=1)
-    plans.randomise((taker, twin), plan, seed=2)
-    faces = [Face(Box((0, 0, 0), (3, 8, 17))), Face(Box((5, 2, 0), (6, 7, 17)), frozenset({"Hy", "Hz"}))]
-    for engine in (giver, taker, twin):
-        engine.advance(3)
-    there, staged = giver.message(faces, direct=True), giver.message(faces)
-    here, through = taker.message(faces), twin.message(faces)
+    giver, taker, twin = giver_and_takers(make_plan(CELLS, LAYERS, precision=precision, seed=3))
+    there, staged = giver.message(FACES, direct=True), giver.message(FACES)
+    here, through = taker.message(FACES), twin.message(FACES)
     assert isinstance(there.parts[0], DeviceMemory) and there.parts[0].nbytes == staged.parts[0].nbytes
-    staged.pack()
-    np.copyto(through.buffer, staged.buffer)
-    through.unpack()
+    pass_through_the_host(staged, through)
     there.pack()
     there.settle()
     assert here.take(there, received=True)  # views of states were asked for, so that the first one sends the mirror
@@ -166,10 +174,7 @@ def test_what_has_come_onto_a_device_is_taken_without_the_host(device, precision
     giver.reset()  # what has come stays in the row
     assert here.take(there, received=True)
     assert not here.take(staged, received=True)
-    for engine in (taker, twin):
-        engine.refreshed(1)
-        engine.advance(2)
-    assert_equal(taker, twin)
+    assert_both_took_the_same(taker, twin)
 
 
 @pytest.mark.parametrize("direct", [False, True])
@@ -179,25 +184,16 @@ def test_poles_and_circuits_are_taken_with_the_fields(device, direct, request):
     if device == "card":
         request.getfixturevalue("card")
     plan = rich_plan()
-    giver, taker, twin = (ENGINES["cuda"](plan) for _ in range(3))
-    plans.randomise((giver,), plan, seed=1)
-    plans.randomise((taker, twin), plan, seed=2)
-    for engine in (giver, taker, twin):
-        engine.advance(3)
+    giver, taker, twin = giver_and_takers(plan)
     there, here, through = (engine.message([Face(plan.box)]) for engine in (giver, taker, twin))
     assert len(there.parts) == 2
-    there.pack()
-    np.copyto(through.buffer, there.buffer)
-    through.unpack()
+    pass_through_the_host(there, through)
     if direct:
         there = giver.message([Face(plan.box)], direct=True)
         there.pack()
         there.settle()
     assert here.take(there, received=direct)
-    for engine in (taker, twin):
-        engine.refreshed(1)
-        engine.advance(2)
-    assert_equal(taker, twin)
+    assert_both_took_the_same(taker, twin)
 
 
 def test_states_of_another_kind_of_engine_are_not_taken():
