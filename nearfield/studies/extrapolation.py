@@ -47,16 +47,37 @@ def extrapolated(sizes: Sequence[float], values: Sequence[float]) -> Extrapolati
     if np.ptp(value) <= rounding:
         return Extrapolation(float(value[-1]), rounding, None)
     if size.size == 2:
-        limit = _limit(size, value, SLOWEST)
-        return Extrapolation(limit, max(abs(limit - float(value[-1])), float(np.ptp(value))), None)
+        return _within(*_of_two(size, value))
     order = observed_order(size, value)
+    finest, both = float(value[-1]), _both_orders(size, value)
     if not order >= ORDERS[0]:
-        return Extrapolation(float(value[-1]), UNSAFE * float(np.ptp(value)), None)
-    if order > ORDERS[1]:  # the two finest agree by chance, so that they say nothing
+        reach = UNSAFE * float(np.ptp(value))
+        return _within(finest - reach, finest + reach, both)
+    if order > ORDERS[1]:  # the two finest agree by chance, or errors of first and second order cancel
         limit = _limit(size[::2], value[::2], SECOND)
-        return Extrapolation(limit, UNSAFE * abs(limit - float(value[-1])), order)
+        reach = UNSAFE * abs(limit - finest)
+        return _within(limit - reach, limit + reach, both, order=order)
     limit = _limit(size, value, order)
-    return Extrapolation(limit, SAFE * abs(limit - float(value[-1])), order)
+    return Extrapolation(limit, SAFE * abs(limit - finest), order)
+
+
+def _within(*bounds: float, order: float | None = None) -> Extrapolation:
+    """The middle of the least interval that holds these."""
+    low, high = min(bounds), max(bounds)
+    return Extrapolation(0.5 * (low + high), 0.5 * (high - low), order)
+
+
+def _of_two(size: np.ndarray, value: np.ndarray) -> tuple[float, float]:
+    """Bounds from two grids: the whole step of first order, and as much or Roache's of second order on the finest run's
+    other side, where the true value lies when errors of both orders change the sign of their sum."""
+    finest = float(value[-1])
+    slow, fast = (_limit(size, value, order) - finest for order in (SLOWEST, SECOND))
+    return finest + slow, finest - max(slow, UNSAFE * fast, key=abs)
+
+
+def _both_orders(size: np.ndarray, value: np.ndarray) -> float:
+    """The value at size 0 of a + b h + c h^2 through three values."""
+    return float(np.polyfit(size, value, 2)[-1])
 
 
 def _limit(size: np.ndarray, value: np.ndarray, order: float) -> float:
