@@ -27,7 +27,7 @@ BAND = (6e9, 12e9)
 
 def rich(**entries) -> nf.Simulation:
     """CPML, a circuit, sums over time of every kind, two excitations, one that ends by decay."""
-    defaults = {"decay": 0.3, "duration": 0.25e-9, "check_every": 20, "excitations": ("sources", "feed")}
+    defaults = {"decay": 0.3, "duration": 0.28e-9, "check_every": 20, "excitations": ("sources", "feed")}
     return nf.Simulation(
         grid=nf.Grid.uniform(MM, (18, 20, 36)),
         boundaries=nf.Boundaries(all=nf.CPML(4), z_low=nf.PEC, y_high=nf.PMC),

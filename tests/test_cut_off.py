@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nearfield as nf
+from nearfield.trust.cut_off import level_left
 
 CELL = 2e-3
 
@@ -63,6 +64,18 @@ def test_the_level_left_is_that_of_the_signal():
     tail = signal[-(signal.size // 20) :]
     expected = 20 * np.log10(0.5 * np.ptp(tail) / np.abs(signal).max())
     assert entry(result, "probe 'tip'").value == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize("periods", [0.8, 2.0, 4.9, 6.0, 12.0])
+def test_what_is_left_of_a_record_of_few_slow_periods_is_no_part_of_the_pulse(periods):
+    """A pulse over the first 90 % of the record and rounding after it; and what goes on at the lowest frequency."""
+    times = np.linspace(0.0, 1.0, 4001)
+    pulse = np.exp(-(((times - 0.45) / 0.12) ** 2)) * np.cos(50 * times)
+    died = level_left(times, pulse * (times < 0.9) + 1e-7 * np.cos(900 * times), periods, 1e-9)
+    assert -141 < died < -90  # slopes count for as much as they would at the lowest frequency
+    for phase in np.linspace(0.0, 6.0, 13) if periods > 1.0 else []:
+        going_on = pulse * (times < 0.9) + 0.01 * np.cos(2 * np.pi * 1.5 * periods * times + phase)
+        assert -50.0 < level_left(times, going_on, periods, 1e-9) < -30.0  # least where an extremum is the end
 
 
 def test_records_that_have_died_away_are_not_called_cut_off():

@@ -9,6 +9,7 @@ import nearfield as nf
 from nearfield.cli import main
 from nearfield.run.growth import RISE, grown, grown_at_end
 from nearfield.run.guard import Guard
+from nearfield.run.weighings import Weighings
 
 CHECKS = np.arange(2000)
 
@@ -49,8 +50,8 @@ def test_a_run_whose_energy_grows_to_its_last_step_has_diverged():
     tail = np.exp(-CHECKS / 2) + 1e-4 * np.exp(CHECKS * np.log(3072) / 167)
     assert first_alarm(tail[:167]) is None
     for checks, ended in ((167, "diverged"), (60, "steps")):
-        guard = Guard(source_end=0.0, decay=1e-12, volume=1.0)
-        assert {guard.add(1e-12 * (n + 1), energy) for n, energy in enumerate(tail[:checks])} == {None}
+        guard = Guard(0.0, 1e-12, 1.0, Weighings(every=1, steps=10**6, time_step=1e-12, band=(1e9, 1e10)))
+        assert {guard.add(n + 1, energy) for n, energy in enumerate(tail[:checks])} == {None}
         assert guard.last() == ended
     assert "twofold every" in guard.growth or not guard.growth
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -18,6 +18,7 @@ from nearfield.entry.wording import counted
 from nearfield.grid.boundaries import CPML, FACES
 from nearfield.grid.yee import AXES, COMPONENTS
 from nearfield.run.growth import grown, grown_at_end
+from nearfield.run.weighings import Weighings
 
 GROWTH = 10.0  # times the energy at the end of the sources: no passive model gives so much
 FEWEST_WAVES = 1e-4  # least part of the peak that is taken for waves, where a static field seems to be all of it
@@ -27,14 +28,16 @@ NEAR = 3  # cells from a CPML at which it is the likely cause
 
 @dataclass
 class Guard:
-    """Energies at the check steps, and what they say of the run.
+    """Energies as they were weighed, and what they say of the run.
 
-    Energy here is eps0/2 sum(E^2 + (eta0 H)^2) times the mean cell volume: the vacuum's, good for ratios.
+    Energy here is eps0/2 sum(E^2 + (eta0 H)^2) times the mean cell volume: the vacuum's. Its ratios are good over a
+    window (weighings.py), of which the largest counts.
     """
 
     source_end: float  # s
     decay: float | None
     volume: float  # m^3, mean of a cell
+    weighings: Weighings
     hoarding: bool = False  # lumped parts hold energy that is not counted
     times: list[float] = field(default_factory=list)
     energies: list[float] = field(default_factory=list)
@@ -42,8 +45,18 @@ class Guard:
     growth: str = ""  # of a run that diverged while its energy was still small: how it grew
     doubling: float = 0.0  # of such a run, time in which its energy doubled (s)
 
-    def add(self, time: float, energy_sum: float) -> str | None:
+    @classmethod
+    def of(cls, setup: Discretization, excitation: str) -> Guard:
+        """That of an excitation at its begin."""
+        volume = np.prod([line[-1] - line[0] for line in setup.grid.lines]) / np.prod(setup.plan.cells, dtype=float)
+        circuits = (*setup.simulation.ports, *setup.simulation.elements)
+        hoarding = any(getattr(c, part, None) for c in circuits for part in ("inductance", "capacitance"))
+        weighings = Weighings(setup.simulation.check_every, setup.steps, setup.time_step, setup.band)
+        return cls(setup.source_end(excitation), setup.decay, float(volume), weighings, hoarding)
+
+    def add(self, step: int, energy_sum: float) -> str | None:
         """Take one energy sum; returns None to go on, "decayed" or "diverged" to stop."""
+        time = step * self.weighings.time_step
         energy = 0.5 * VACUUM_PERMITTIVITY * self.volume * energy_sum
         self.times.append(time)
         self.energies.append(energy)
@@ -54,9 +67,29 @@ class Guard:
         while_on = [e for t, e in zip(self.times, self.energies) if t <= self.source_end] or self.energies[:1]
         if energy > GROWTH * max(while_on) and len(self.energies) > 1:
             return "diverged"
+        if not self.weighings.is_check(step):
+            return None
         if self._grows(grown):
             return "diverged"
-        return "decayed" if self.decay and energy <= self.decay * self.peak else None
+        start = self.small_since
+        return "decayed" if start is not None and step >= self.weighings.end(start) else None
+
+    def following(self, step: int) -> int:
+        """The next step at which the energy is to be weighed."""
+        return self.weighings.following(step, self.small_since)
+
+    @property
+    def small_since(self) -> int | None:
+        """The step since which the energy has been below the wanted part of its peak, with the sources off."""
+        found = None
+        for time, energy in zip(reversed(self.times), reversed(self.energies)):
+            if time <= self.source_end or not energy <= (self.decay or 0.0) * self.peak:
+                break
+            found = self._step(time)
+        return found if self.decay else None
+
+    def _step(self, time: float) -> int:
+        return round(time / self.weighings.time_step)
 
     def last(self) -> str:
         """How a run ended that has no more steps: "steps", or "diverged" where the energy grew to the last."""
@@ -68,7 +101,8 @@ class Guard:
         if found is None:
             return False
         checks, factor = found
-        span = self.times[-1] - self.times[-1 - checks]
+        times, _ = self._checks()
+        span = times[-1] - times[-1 - checks]
         self.doubling = float(span / np.log2(factor))
         self.growth = (
             f"with all sources off the energy of the fields grew {factor:.3g} times in the last {span:.4g} s, "
@@ -88,7 +122,14 @@ class Guard:
     @property
     def since_end(self) -> list[float]:
         """Energies of the checks since the sources ended (J)."""
-        return self.energies[bisect_right(self.times, self.source_end) :]
+        return self._checks()[1]
+
+    def _checks(self) -> tuple[list[float], list[float]]:
+        """Times and energies of the checks since the sources ended."""
+        times, energies = np.array(self.times), np.array(self.energies)
+        steps = np.rint(times / self.weighings.time_step)
+        chosen = (times > self.source_end) & self.weighings.is_check(steps)
+        return times[chosen].tolist(), energies[chosen].tolist()
 
     @property
     def peak(self) -> float:
@@ -97,8 +138,12 @@ class Guard:
 
     @property
     def ratio(self) -> float:
-        """Energy over its peak."""
-        return self.energies[-1] / self.peak if self.energies and self.peak > 0 else 1.0
+        """Largest energy of the last window over the peak."""
+        if not self.energies or not self.peak > 0:
+            return 1.0
+        step = self._step(self.times[-1])
+        first = bisect_left(self.times, (step - self.weighings.window(step) - 0.5) * self.weighings.time_step)
+        return max(self.energies[first:]) / self.peak
 
 
 def explain_divergence(setup: Discretization, engine: Engine, guard: Guard) -> str:

@@ -229,10 +229,10 @@ class Run:
         if self.ranks.rank > 0:
             return ending_warnings(facts["runs"], self.setup.decay, {})
         attempts = self.attempts
-        left = {
-            name: attempts.at("what is left in the records", partial(records_left, self.setup, name, record), [])
-            for name, record in self.record.excitations.items()
-        }
+        left: dict[str, list[Trust]] = {}
+        for name, record in self.record.excitations.items():
+            told = partial(records_left, self.setup, name, record, facts["runs"].get(name, {}).get("energy_ratio"))
+            left[name] = attempts.at("what is left in the records", told, [])
         surfaces: list[list[Trust]] = [
             attempts.at("comparing far fields", partial(list, surface_trust(name, record)), [])
             for name, record in self.record.excitations.items()
@@ -270,10 +270,7 @@ class TimeLoop:
         self.whole, self.setup, self.excitation = whole, whole.setup, excitation
         self.engine, self.fields = whole.engine, whole.fields
         self.cells = float(np.prod(self.setup.plan.cells, dtype=float))
-        volume = np.prod([line[-1] - line[0] for line in self.setup.grid.lines]) / self.cells
-        circuits = (*self.setup.simulation.ports, *self.setup.simulation.elements)
-        hoarding = any(getattr(c, part, None) for c in circuits for part in ("inductance", "capacitance"))
-        self.guard = Guard(self.setup.source_end(excitation), self.setup.decay, float(volume), hoarding)
+        self.guard = Guard.of(self.setup, excitation)
         self.block = 1  # steps
         self.seconds = 0.0
         self.rate = 0.0  # steps a second, of the latest blocks
@@ -294,7 +291,7 @@ class TimeLoop:
                 return "interrupted"
             self.add(size, time.perf_counter() - begun, weigh)
             if weigh:
-                self.ended = self.guard.add(engine.step * self.setup.time_step, result.energy)
+                self.ended = self.guard.add(engine.step, result.energy)
             self.look_for_still_fields(weigh)
             self.report()
             if self.fields.failure:
@@ -314,7 +311,8 @@ class TimeLoop:
     def look_for_still_fields(self, weighed: bool) -> None:
         """Where the energy hardly changes, look at the fields a few times, and end when what moves has decayed."""
         guard, setup, every = self.guard, self.setup, self.setup.simulation.check_every
-        if weighed and not self.ended and guard.decay and worth_a_look(guard.since_end):
+        check = weighed and guard.weighings.is_check(self.engine.step)
+        if check and not self.ended and guard.decay and worth_a_look(guard.since_end):
             room = setup.steps - self.engine.step
             self.look = Look(moments(self.engine.step, every) if room >= every else [])
         if self.look.steps and self.engine.step == self.look.steps[0]:
@@ -326,15 +324,15 @@ class TimeLoop:
 
     def next_block(self) -> tuple[int, bool]:
         """(steps of the next block, whether the energy is taken at its end); whole tiles, the same on all ranks."""
-        step, every, steps = self.engine.step, self.setup.simulation.check_every, self.setup.steps
-        to_check, depth = every - step % every, self.whole.tuner.tiling.depth or 1
+        step, steps = self.engine.step, self.setup.steps
+        to_weigh, depth = self.guard.following(step) - step, self.whole.tuner.tiling.depth or 1
         self.block = max(2 * depth, self.block // depth * depth)
         to_look = self.look.steps[0] - step if self.look.steps else steps
         streamed = self.fields.room(step)
         streamed = max(streamed // depth * depth, min(streamed, depth))
         room = min(max(1, self.whole.checkpoints.room - self.unsaved), streamed, to_look)
-        size = self.whole.ranks.from_root(min(self.block, to_check, steps - step, room))
-        return size, size == to_check or step + size == steps
+        size = self.whole.ranks.from_root(min(self.block, to_weigh, room))
+        return size, size == to_weigh
 
     def add(self, size: int, seconds: float, weigh: bool) -> None:
         """Account for a block that was made, and choose the length of the next."""

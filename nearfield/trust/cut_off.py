@@ -20,12 +20,15 @@ SERIES = ("probe", "voltage", "current")  # kinds of monitors that record signal
 LOWEST = -200.0  # dB, in place of nothing at all
 
 
-def records_left(setup: Discretization, excitation: str, record: ExcitationRecord) -> list[Trust]:
+def records_left(
+    setup: Discretization, excitation: str, record: ExcitationRecord, energy_left: float | None
+) -> list[Trust]:
     """What is left (dB of the peak) in each port, signal and running sum at the end of an excitation.
 
     Of a signal it is half its swing over its last part, a period of the lowest useful frequency or a twentieth of the
-    record: what stays constant spoils no spectrum above zero. Of a running sum, that has no history, it is the
-    field's energy. None of a source without end.
+    record: what stays constant spoils no spectrum above zero. Where such a period may reach back into the pulse the
+    last twentieth and its slopes can say that less is left. Of a running sum, that has no history, it is
+    `energy_left`, that of the fields over its peak. None of a source without end.
     """
     if math.isinf(setup.source_end(excitation)):
         return []
@@ -38,12 +41,13 @@ def records_left(setup: Discretization, excitation: str, record: ExcitationRecor
             largest[unit] = max(largest.get(unit, 0.0), float(np.abs(values).max(initial=0.0)))
     entries = []
     for label, found in signals.items():
-        levels = [_left(times, values, low, ROUNDING * largest[unit]) for unit, times, values in found]
+        levels = [level_left(times, values, low, ROUNDING * largest[unit]) for unit, times, values in found]
         if any(level is not None for level in levels):
             entries.append(_entry(label, excitation, max(level for level in levels if level is not None)))
+    level = max(float(power_decibels(energy_left)), LOWEST) if energy_left else None
     for name, monitor in record.monitors.items():
         if "frequency" in monitor.variables:
-            entries.append(_entry(f"{monitor.kind} {name!r}", excitation, _energy_left(record.energy)))
+            entries.append(_entry(f"{monitor.kind} {name!r}", excitation, level))
     return entries
 
 
@@ -79,21 +83,27 @@ def _series(variables: Variables) -> list[tuple[str, np.ndarray, np.ndarray]]:
     ]
 
 
-def _left(times: np.ndarray, values: np.ndarray, low: float, least: float) -> float | None:
+def level_left(times: np.ndarray, values: np.ndarray, low: float, least: float) -> float | None:
     """Half the swing at the end of a signal over its peak, in dB; None of one below `least`, or of none."""
     peak = float(np.abs(values).max(initial=0.0))
     if values.size < 2 or peak <= least:
         return None
-    whole = times[-1] - times[0]
-    part = np.clip(1.0 / (low * whole) if low > 0 else TAIL[0], *TAIL)
-    tail = values[-max(2, int(part * values.size)) :]
-    swing = 0.5 * max(np.ptp(tail.real), np.ptp(tail.imag))
+    periods = low * (times[-1] - times[0])
+    part = float(np.clip(1.0 / periods if periods > 0 else TAIL[0], *TAIL))
+    swing = _swing(values, part)
+    if part > TAIL[0]:  # what goes on at `low` or above is no larger than its slopes say
+        swing = min(swing, max(_swing(values, TAIL[0]), _steepest(times, values, TAIL[0]) / (2.0 * math.pi * low)))
     return max(float(decibels(max(swing / peak, 1e-30))), LOWEST)
 
 
-def _energy_left(energy: Variables) -> float | None:
-    """The energy at the end over its peak, in dB; None where it was not weighed twice."""
-    values = energy["energy"].array
-    if values.size < 2 or not values.max() > 0:
-        return None
-    return max(float(power_decibels(max(values[-1] / values.max(), 1e-60))), LOWEST)
+def _swing(values: np.ndarray, part: float) -> float:
+    """Half the swing of a signal over its last part."""
+    tail = values[-max(2, int(part * values.size)) :]
+    return 0.5 * float(max(np.ptp(tail.real), np.ptp(tail.imag)))
+
+
+def _steepest(times: np.ndarray, values: np.ndarray, part: float) -> float:
+    """The largest slope of a signal over its last part."""
+    tail = slice(-max(2, int(part * values.size)), None)
+    slopes = np.diff(values[tail]) / np.diff(times[tail])
+    return float(max(np.abs(slopes.real).max(), np.abs(slopes.imag).max()))
