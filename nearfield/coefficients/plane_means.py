@@ -149,10 +149,14 @@ class PlaneMeans:
         column = self._media.columns.at(component, PERMEABILITY if magnetic else PERMITTIVITY)
         return weigh(crossed, own, self._media.table[:, column], contrast, thin)
 
+    def crossed_nodes(self) -> Crossed | None:
+        """The nodes whose space a curved or slanting surface crosses; None where none is."""
+        return self._crossed((True, True, True), self._media.contrasts[0])
+
     def at_nodes(self) -> NodeTensors | None:
         """The off-diagonal part of 1/eps about nodes that a slanting surface of media without loss or poles is next to;
         None where there is none."""
-        crossed = self._crossed((True, True, True), self._media.contrasts[0])
+        crossed = self.crossed_nodes()
         if crossed is None:
             return None
         kept = crossed.parts @ self._media.keeps_nothing > ALL

@@ -18,6 +18,7 @@ from nearfield.lowering.context import dft_stride
 from nearfield.metal.moves import whole_rims
 from nearfield.sources.waveforms import ContinuousWave
 from nearfield.trust.entries import Trust, judged
+from nearfield.trust.slanting_media import slanting_media
 from nearfield.trust.walls import wall_trust
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def model_trust(setup: Discretization) -> list[Trust]:
         *_places(setup),
         *_rims(setup),
         *_vertices(setup),
+        *slanting_media(setup),
         *wall_trust(setup),
         *_aliases(setup),
         *_rounding(setup),
