@@ -272,6 +272,21 @@ def test_elements_off_the_metal_and_columns_beside_it_are_named():
     assert "57 % of its columns touch no metal at its upper end" in said(ports=[wide], sources=[])
 
 
+def test_coils_and_capacitors_in_series_that_ring_between_their_columns_are_named():
+    strip = nf.Structure(nf.Sheet((10e-3, 14e-3, 15e-3), (20e-3, 16e-3, 15e-3)), nf.PEC)
+    ground = nf.Structure(nf.Sheet((8e-3, 8e-3, 14e-3), (22e-3, 22e-3, 14e-3)), nf.PEC)
+
+    def said(high, **parts):
+        element = nf.LumpedElement((12e-3, 14e-3, 14e-3), (12e-3, high, 15e-3), "z", **parts)
+        return warnings(structures=[strip, ground], elements=[element])
+
+    tank = {"inductance": 2e-9, "capacitance": 1e-12}  # reactances of 44.7 ohm at 3.559 GHz
+    assert "on 3 columns of edges, between which they ring at 3.559 GHz" in said(16e-3, **tank)
+    assert "4.472 ohm or more" in said(16e-3, **tank, resistance=4.4)
+    for high, changes in ((14e-3, {}), (16e-3, {"resistance": 4.5}), (16e-3, {"connection": "parallel"})):
+        assert "ring at" not in said(high, **tank | changes)
+
+
 def test_a_measured_rate_serves_the_next_prediction(tmp_path, monkeypatch):
     monkeypatch.setenv("NEARFIELD_CACHE", str(tmp_path))
     assert "assumption" in known_rate("single", 2, 1e7).source

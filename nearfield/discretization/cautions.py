@@ -39,7 +39,7 @@ from nearfield.metal.cautions import (
 from nearfield.metal.patches import pair
 from nearfield.metal.slanted_walls import thin_slanted_walls
 from nearfield.monitors.cautions import cut_sources, frequencies_outside_band, monitors_in_cpml, probes_in_metal
-from nearfield.ports.cautions import floating_circuits, idle_sources, lines_drawn_on
+from nearfield.ports.cautions import floating_circuits, idle_sources, lines_drawn_on, ringing_columns
 from nearfield.sources.cautions import static_parts, sudden
 from nearfield.sources.sources import SOURCES
 
@@ -58,6 +58,7 @@ def cautions(setup: Discretization) -> list[str]:
     circuits = pair(
         [(who, edges_of(each, context)) for who, each in features(model, (kind,))] for kind in ("port", "element")
     )
+    two_poles = [named for named in features(model, ("port", "element")) if hasattr(named[1], "_circuit")]
     lit = SOURCES in setup.excitations
     waves = [(who, source) for who, source in sources if lit and source.kind == "plane-wave"]
     guides = [port for port in model.ports if port.kind == "waveguide"]
@@ -83,6 +84,7 @@ def cautions(setup: Discretization) -> list[str]:
         *frequencies_outside_band(monitors, setup.band),
         *monitors_in_cpml(monitors, grid, model.boundaries),
         *floating_circuits(*circuits, context),
+        *ringing_columns((who, each._circuit(), edges_of(each, context)) for who, each in two_poles),
         *lines_drawn_on((port for port in model.ports if port.kind == "microstrip"), context),
         *open_far_field_surfaces(setup),
         *surfaces_in_boxes(waves, monitors, context),

@@ -1,20 +1,24 @@
-"""Warnings about sources in metal, ports without metal at their ends, and lines that go on behind their port."""
+"""Warnings about sources in metal, circuits without metal at their ends or that ring, lines that go on behind ports."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nearfield.entry.wording import quantity
 from nearfield.grid.yee import AXES
 
 if TYPE_CHECKING:
     from nearfield.lowering.context import Context
+    from nearfield.ports.circuits import Circuit
     from nearfield.ports.ports import MicrostripPort
 
 MOST_OFF = 0.7  # part of a circuit's columns that must touch metal; edges of strips lie between columns
+LEAST_QUALITY = 10.0  # of L and C in series, from which currents between columns of edges are said to ring
 BEHIND = 3  # cells behind a microstrip port's sheet in which its strip must have ended
 
 Edges = Sequence[tuple[int, np.ndarray, np.ndarray, np.ndarray]]  # component, i, j, k
@@ -51,6 +55,30 @@ def floating_circuits(
                             f"{who}: {100 * (1 - touching):.0f} % of its columns touch no metal at its {where}, but "
                             "the current is shared among all; let it be no wider than the conductors that it joins"
                         )
+
+
+def ringing_columns(circuits: Iterable[tuple[str, Circuit, Edges]]) -> Iterator[str]:
+    """Series L and C on several columns, which pass a current from one to the other that no field damps."""
+    for who, circuit, edges in circuits:
+        branch = circuit.branch
+        if branch is None or not branch.inductance or not branch.capacitance:
+            continue
+        columns = {at for component, *index in edges for at in _across(component, index)}
+        reactance = math.sqrt(branch.inductance / branch.capacitance)
+        if len(columns) > 1 and LEAST_QUALITY * branch.resistance < reactance:
+            ringing = 0.5 / math.pi / math.sqrt(branch.inductance * branch.capacitance)
+            cure = reactance / LEAST_QUALITY
+            yield (
+                f"{who}: its L and C in series lie on {len(columns)} columns of edges, between which they ring at "
+                f"{quantity(ringing, 'Hz')} with next to no loss, so that the run lasts long and its records are cut "
+                f"off; let it lie on one column (a line from end to end), or give it {quantity(cure, 'ohm')} or more"
+            )
+
+
+def _across(component: int, index: Sequence[np.ndarray]) -> set[tuple[int, ...]]:
+    """The columns of edges along an axis, by their two other numbers."""
+    found = np.stack([part for a, part in enumerate(np.broadcast_arrays(*index)) if a != component % 3], axis=-1)
+    return set(map(tuple, found.reshape(-1, 2).tolist()))
 
 
 def _nodes_of(edges: Edges) -> set[tuple[int, ...]]:
