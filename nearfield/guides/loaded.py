@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from nearfield.entry.errors import ModelError
-from nearfield.guides.counted import along_first, clusters, conductors, leading, pointed
+from nearfield.guides.counted import along_first, clusters, conductors, leading, pointed, static_fields
 from nearfield.guides.modes import differences, flat_edges, on_edges
 from nearfield.guides.section import Section
 
@@ -38,7 +38,8 @@ REAL = 1e-7  # largest imaginary part over k^2 of the square of a wave number th
 class Wave:
     """A mode at one k: `square` beta^2, `drive` e A e (1/m^2), `electric` e and `magnetic` h on the live edges.
 
-    The sum of e^2 area is 1, and so is that of e h area: h is A e / (e A e).
+    The sum of e^2 area/f is 1, f what metal leaves of an edge (e holds f E), and so is that of e h area: h is
+    A e / (e A e).
     """
 
     square: float
@@ -54,9 +55,10 @@ class Equations:
         from scipy.sparse import diags
 
         self.section, filling = section, section.filling
-        area, live, _ = flat_edges(section)
+        area, live, free = flat_edges(section)
         self.live, nodes = np.flatnonzero(live), np.flatnonzero(section.live_n.ravel())
         self.area = area[self.live]
+        self.unit = self.area / free[self.live]
         inside = np.flatnonzero(section.cells.ravel())
         c, g = (differences(section, te)[0][self.live][:, part] for te, part in ((True, inside), (False, nodes)))
         cells, duals = np.outer(*section.primary).ravel()[inside], np.outer(*section.dual).ravel()[nodes]
@@ -88,7 +90,7 @@ class Equations:
 
     def wave(self, k2: float, e: np.ndarray) -> Wave:
         """The mode with the profile e."""
-        e = e / np.sqrt(np.sum(self.area * e**2))
+        e = e / np.sqrt(np.sum(self.unit * e**2))
         left = self.drive(k2, e)
         drive = float(np.sum(self.area * e * left))
         square = float(np.sum(self.area * left * (self.waves(k2) @ e)) / drive)
@@ -119,6 +121,25 @@ def first_waves(equations: Equations, k2: float, count: int, who: str, alone: bo
         if len(found) < count:  # rounding may make waves of one beta a complex pair
             found += list(turned_apart(equations, k2, spanned(fields[:, group])[:, : group.size], alone).T)
     return [equations.wave(k2, pointing(equations, e)) for e in found[:count]]
+
+
+def static_first(equations: Equations, k2: float, number: int, who: str) -> list[Wave]:
+    """The first waves of a guide that one medium fills: those like static fields between its conductors lead, in the
+    order of their capacitances, as TEM waves do (counted.py).
+
+    Bounds of the time step about rims of metal give each a wave number a little of its own, that says nothing.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    static = np.array(static_fields(equations.section))
+    waves = first_waves(equations, k2, max(number, len(static)), who)
+    if not len(static):
+        return waves
+    profiles = np.array([wave.magnetic / np.sqrt(np.sum(equations.area * wave.magnetic**2)) for wave in waves])
+    likeness = np.abs((equations.area * static[:, equations.live]) @ profiles.T)
+    likeness /= np.linalg.norm(likeness, axis=1, keepdims=True)
+    leading_ones = linear_sum_assignment(likeness, maximize=True)[1].tolist()
+    return [waves[n] for n in leading_ones] + [wave for n, wave in enumerate(waves) if n not in leading_ones]
 
 
 def near(equations: Equations, k2: float, target: float, count: int) -> np.ndarray:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from nearfield.analysis.loaded_line import LoadedLine, chebyshev_points, frequency_of, wave_number
 from nearfield.entry.errors import ModelError
-from nearfield.guides.loaded import Equations, Wave, first_waves, followed, slope, whole
+from nearfield.guides.loaded import Equations, Wave, first_waves, followed, slope, static_first, whole
 from nearfield.guides.loaded_launch import LaunchedProfiles
 from nearfield.guides.modes import on_edges
 from nearfield.guides.section import Section, Traces
@@ -125,7 +126,8 @@ def loaded_mode(
     who: str,
     own: Own = ALL,
 ) -> LoadedMode:
-    """The mode that has the number-th largest wave number in the middle of the band (Hz).
+    """The mode that has the number-th largest wave number in the middle of the band (Hz); in one medium after all that
+    are like TEM waves.
 
     Frequencies are added until polynomials between them give the profiles.
 
@@ -133,7 +135,8 @@ def loaded_mode(
     """
     equations = Equations(section)
     middle = float(wave_number(np.array([0.5 * sum(band)]), time_step)[0]) ** 2
-    known = {middle: first_waves(equations, middle, number, who, own.alone)[number - 1]}
+    counted = static_first if section.filling.even and own is ALL else partial(first_waves, alone=own.alone)
+    known = {middle: counted(equations, middle, number, who)[number - 1]}
     own.refuse_unguided(equations, known[middle], number, who)
     waves: list[Wave] = []
     miss = np.inf
