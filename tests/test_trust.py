@@ -347,35 +347,3 @@ def test_flat_models_that_do_not_fit_while_they_are_set_up_say_so(monkeypatch):
 def test_what_takes_power_in_two_ways_is_named_once():
     found = attenuated(0.6, {"inside": ["structure 'board'"], "open": ["structure 'board'", "the CPML"], "past": {}})
     assert "lost to structure 'board', the CPML, or" in found.text
-
-
-def disc(permittivity, cell=1e-3, shape="round", **entries):
-    """What the trust report says of a disc's (or square's) surface in a closed box, in %."""
-    wide, high = 6.3e-3, 2.4e-3
-    body = nf.Cylinder((0, 0, -high), (0, 0, high), wide) if shape == "round" else nf.Box([-wide] * 3, [wide] * 3)
-    setup = Discretization(
-        nf.Simulation(
-            grid=nf.Grid.uniform(cell, [round(20e-3 / cell)] * 3, [-10e-3] * 3),
-            boundaries=nf.Boundaries(nf.PEC),
-            structures=[nf.Structure(body, nf.Medium(permittivity, **entries.pop("medium", {})))],
-            sources=[nf.PointCurrent((0, 0, 0), "y", nf.Gaussian(5e9))],
-            steps=10,
-            **entries,
-        )
-    )
-    found = [entry for entry in model_trust(setup) if entry.name == "slanting surfaces of media"]
-    return found[0] if found else None
-
-
-def test_what_means_miss_at_round_surfaces_falls_with_contrast_and_cell():
-    dense, finer, glass = disc(38.0), disc(38.0, 0.5e-3), disc(2.2)
-    assert (dense.verdict, finer.verdict, glass.verdict) == ("warn", "warn", "good")
-    assert 0.3 < finer.value / dense.value < 0.6 and glass.value < 0.3 * dense.value
-    assert "tensor" in dense.text
-    assert disc(38.0, averaging="volume").value > dense.value
-
-
-def test_flat_faces_and_full_tensors_miss_nothing():
-    assert disc(38.0, shape="square") is None and disc(38.0, averaging="tensor") is None
-    lossy = disc(38.0, averaging="tensor", medium={"conductivity": 0.1})
-    assert lossy.value == pytest.approx(disc(38.0).value, rel=0.01)  # the tensor is that of media without loss

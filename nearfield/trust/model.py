@@ -10,6 +10,7 @@ import numpy as np
 
 from nearfield.discretization.excitations import all_waveforms
 from nearfield.discretization.moves import acting_bodies, moves
+from nearfield.discretization.negative_media import rough_surfaces
 from nearfield.discretization.resolution import cells_in_media, phase_across, resolved_media, rounded
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.levels import decibels
@@ -31,6 +32,7 @@ SKIN_CELLS = 3.0, 1.0  # per skin depth: 3 keep the loss of a half space to some
 MOVED = 0.05, 0.5  # cells
 WIDER = 1.0, 20.0  # % of a sheet's width
 SHORTEST = 16.0, 0.0  # cells of an edge at the corner of a block: 0.5 % of a resonance about it
+NEGATIVE = 0.05, 1.0  # cells: flat faces on lines are exact; no distance off them is known to spoil all
 ALIAS = -60.0, -40.0  # dB of the pulse's peak that fold onto recorded frequencies
 ROUNDING = -80.0, -60.0  # dB of the peak field
 EPSILON = {"single": 2.0**-24, "double": 2.0**-53}
@@ -46,6 +48,7 @@ def model_trust(setup: Discretization) -> list[Trust]:
         *_rims(setup),
         *_vertices(setup),
         *slanting_media(setup),
+        *_negative_media(setup),
         *wall_trust(setup),
         *_aliases(setup),
         *_rounding(setup),
@@ -130,6 +133,15 @@ def _vertices(setup: Discretization) -> Iterator[Trust]:
             "fourth of that at half the cell. `nearfield converge` shows by how much here"
         )
         yield judged("corners of solids", min(found), *SHORTEST, text, "cells", at_least=True)
+
+
+def _negative_media(setup: Discretization) -> Iterator[Trust]:
+    """How far surfaces of media of negative permittivity lie off the grid's lines."""
+    found = rough_surfaces(setup)
+    if found:
+        body, off, where = max(found, key=lambda each: each[1])
+        text = f"off the grid's lines at most: of {body.label} {where}; `nearfield check` says what that may cost"
+        yield judged("surfaces of negative permittivity", off, *NEGATIVE, text, "cells")
 
 
 def _conducts(index: complex) -> bool:

@@ -1,0 +1,64 @@
+"""What the trust report says of surfaces of media that the grid has no exact mean for."""
+
+import pytest
+
+import nearfield as nf
+from nearfield.discretization.discretization import Discretization
+from nearfield.trust.model import model_trust
+
+
+def disc(permittivity, cell=1e-3, shape="round", **entries):
+    """What the trust report says of a disc's (or square's) surface in a closed box, in %."""
+    wide, high = 6.3e-3, 2.4e-3
+    body = nf.Cylinder((0, 0, -high), (0, 0, high), wide) if shape == "round" else nf.Box([-wide] * 3, [wide] * 3)
+    setup = Discretization(
+        nf.Simulation(
+            grid=nf.Grid.uniform(cell, [round(20e-3 / cell)] * 3, [-10e-3] * 3),
+            boundaries=nf.Boundaries(nf.PEC),
+            structures=[nf.Structure(body, nf.Medium(permittivity, **entries.pop("medium", {})))],
+            sources=[nf.PointCurrent((0, 0, 0), "y", nf.Gaussian(5e9))],
+            steps=10,
+            **entries,
+        )
+    )
+    found = [entry for entry in model_trust(setup) if entry.name == "slanting surfaces of media"]
+    return found[0] if found else None
+
+
+def test_what_means_miss_at_round_surfaces_falls_with_contrast_and_cell():
+    dense, finer, glass = disc(38.0), disc(38.0, 0.5e-3), disc(2.2)
+    assert (dense.verdict, finer.verdict, glass.verdict) == ("warn", "warn", "good")
+    assert 0.3 < finer.value / dense.value < 0.6 and glass.value < 0.3 * dense.value
+    assert "tensor" in dense.text
+    assert disc(38.0, averaging="volume").value > dense.value
+
+
+def test_flat_faces_and_full_tensors_miss_nothing():
+    assert disc(38.0, shape="square") is None and disc(38.0, averaging="tensor") is None
+    lossy = disc(38.0, averaging="tensor", medium={"conductivity": 0.1})
+    assert lossy.value == pytest.approx(disc(38.0).value, rel=0.01)  # the tensor is that of media without loss
+
+
+@pytest.mark.parametrize(
+    ("body", "off"),
+    [
+        (nf.Box((-5e-3, -5e-3, -2e-3), (5e-3, 5e-3, 3e-3)), 0.0),
+        (nf.Box((-1, -1, -2e-3), (1, 1, 2.7e-3)), 0.3),
+        (nf.Sphere((0, 0, 0), 5e-3), 0.5),
+    ],
+)
+@pytest.mark.parametrize("plasma", [12e9, 1e9])
+def test_surfaces_of_media_of_negative_permittivity_are_named_where_they_are_off_the_lines(body, off, plasma):
+    """Of a plasma of 1 GHz eps is positive over the band."""
+    model = nf.Simulation(
+        grid=nf.Grid.uniform(1e-3, [20] * 3, [-10e-3] * 3),
+        boundaries=nf.Boundaries(nf.PEC),
+        structures=[nf.Structure(body, nf.Medium(poles=nf.Drude(plasma, 1e9)))],
+        sources=[nf.PointCurrent((0, 0, -8e-3), "x", nf.ModulatedGaussian(8e9, 4e9))],
+        steps=10,
+    )
+    found = [each for each in model_trust(Discretization(model)) if each.name == "surfaces of negative permittivity"]
+    said = [each for each in model.check().warnings if "permittivity below 0" in each]
+    assert len(found) == (plasma > 5e9) and len(said) == (plasma > 5e9 and off > 0)
+    if found:
+        assert (found[0].value, found[0].verdict) == (pytest.approx(off, abs=1e-9), "warn" if off else "good")
