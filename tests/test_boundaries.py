@@ -82,3 +82,29 @@ def test_the_end_of_a_line_has_no_frequency_shift_unless_it_is_asked_for():
     assert [layer.alpha_maximum for layer in layers(line, 2)] == [0.0, 0.1]
     half_open = nf.Boundaries(nf.CPML(), x_low=nf.PEC)
     assert layers(half_open, 0) == ["pec", nf.CPML()] and layers(half_open, 2) == [nf.CPML(), nf.CPML()]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        ((5, 5, 8), (15, 15, 10), ""),
+        ((4, 4, 4), (16, 16, 16), ""),  # as far as the layers
+        ((-1, -1, 8), (21, 20, 10), ""),  # to the ends of the grid and past them
+        ((5, 5, 8), (17, 15, 10), "ends in the CPML at x_high, 1 of its 4 cells deep"),
+        ((1.5, 5, 8), (20, 15, 10), "ends in the CPML at x_low, 2.5 of its 4 cells deep"),
+        ((5, 17, 8), (15, 20, 10), "ends in the CPML at y_high, 1 of its 4 cells deep"),  # begins there
+        ((5, 5, 1), (15, 15, 10), ""),  # a wall is no layer
+    ],
+)
+@pytest.mark.parametrize("medium", [nf.PEC, nf.Medium(4.0)])
+def test_structures_that_end_in_a_layer_are_named(low, high, said, medium):
+    body = nf.Box(*([1e-3 * q for q in corner] for corner in (low, high)))
+    model = nf.Simulation(
+        grid=nf.Grid.uniform(1e-3, (20, 20, 20)),
+        boundaries=nf.Boundaries(all=nf.CPML(4), z_low=nf.PEC),
+        structures=[nf.Structure(body, medium, name="plate")],
+        sources=[nf.PointCurrent((10e-3, 10e-3, 14e-3), "x", nf.Gaussian(10e9))],
+        steps=10,
+    )
+    found = [text for text in model.check().warnings if "ends in the CPML" in text]
+    assert len(found) == bool(said) and all(said in text and "'plate'" in text for text in found)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from nearfield.discretization.covered import covered_bodies
 from nearfield.discretization.enclosure import open_far_field_surfaces
 from nearfield.discretization.excitations import all_waveforms, diagonal, port_waveform
+from nearfield.discretization.layer_ends import ends_in_layers
 from nearfield.discretization.negative_media import negative_media_cautions
 from nearfield.discretization.one_sided import one_sided
 from nearfield.discretization.refusals import edges_of, features
@@ -73,6 +74,7 @@ def cautions(setup: Discretization) -> list[str]:
         *lost_bodies(bodies, grid),
         *covered_bodies(bodies, grid),
         *one_sided(setup),
+        *ends_in_layers(setup),
         *moved_sheets(bodies, grid),
         *unused_media(setup),
         *media_beyond_band(setup),
