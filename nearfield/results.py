@@ -150,14 +150,9 @@ def _snapshot(excitation: ExcitationResult, monitor: MonitorRecord) -> FieldResu
 
 def _element_statistics(excitation: ExcitationResult, monitor: MonitorRecord) -> xarray.Dataset:
     """Numbers of elements over time."""
-    import h5py
-    import xarray
+    from nearfield.output.element_file import statistics_in
 
-    if monitor.file is None or not monitor.file.is_file():
-        raise ModelError(f"the file of element statistics, {monitor.file}, is missing; it lies beside result.h5")
-    with h5py.File(monitor.file) as file:
-        columns = {name: ("time", file[name][()], {"units": file[name].attrs["units"]}) for name in file}
-        return xarray.Dataset(columns, attrs=dict(file.attrs)).set_coords("time")
+    return statistics_in(monitor.file)
 
 
 def _field_dft(excitation: ExcitationResult, monitor: MonitorRecord) -> FieldResult:

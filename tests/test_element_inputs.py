@@ -309,3 +309,20 @@ def test_an_axis_named_twice_and_numbers_that_are_none_are_refused(tmp_path, cap
     for options in (["--periodic", "xx"], ["--chunk", "0"], ["--arc-length", "²", *beside]):
         assert main(["elements", str(tmp_path / "f.npy"), *options]) == 2
         assert options[0].strip("-") in capsys.readouterr().err
+
+
+def cut(path: Path) -> Path:
+    """The file without its second half, as a full disk or a broken copy leaves it."""
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    return path
+
+
+def test_damaged_files_of_fields_are_refused_by_name(tmp_path, capsys):
+    with h5py.File(tmp_path / "cut.h5", "w") as file:
+        file["phi"] = product(X, Y, Z)
+    given = f"{cut(tmp_path / 'cut.h5')}:phi"
+    for options in ((), ("--quantity", "E"), ("--at", "1e-9")):
+        assert main(["elements", given, *options]) == 2
+        said = capsys.readouterr().err
+        assert "cut.h5 is no HDF5 file that can be read" in said and "truncated" in said and "--output" not in said

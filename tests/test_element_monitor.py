@@ -152,3 +152,14 @@ def test_the_cost_of_analyses_is_said_before(tmp_path, capsys):
 def test_what_cannot_be_analysed_is_refused_before_the_run(monitor, words):
     with pytest.raises(nf.ModelError, match=words):
         cavity(monitor).run()
+
+
+def test_damaged_statistics_are_refused_by_name(tmp_path):
+    path = tmp_path / "a.h5"
+    rows = element_file.ElementFile({"path": path, "keep": None, "analysis": {"quantity": "Ez"}}, 1)
+    rows.take({"Ez": np.zeros((8, 8, 1))}, {}, {"time": 1e-9})
+    rows.close(True)
+    assert element_file.statistics_in(path).time.values == [1e-9]
+    path.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(nf.ModelError, match="a.h5, is damaged"):
+        element_file.statistics_in(path)

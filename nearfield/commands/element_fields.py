@@ -12,6 +12,7 @@ from nearfield.commands.show import opened
 from nearfield.dissipation.grids import AXES
 from nearfield.dissipation.quantities import components_of
 from nearfield.dissipation.quantities import scalar as scalar_of
+from nearfield.dissipation.reading import opened_fields
 from nearfield.entry.errors import ModelError
 
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ QUANTITIES = (
 
 
 def monitor_named(given: str) -> tuple[Path, str] | None:
-    """The result and the monitor of `RESULT:monitor`, a folder or its result.h5; None where a data set is meant."""
+    """The result and the monitor of `RESULT:monitor`, a folder or its result.h5; None where a data set is meant.
+
+    Error: an HDF5 file that is damaged.
+    """
     import h5py
 
     name, _, monitor = given.rpartition(":")
@@ -33,7 +37,7 @@ def monitor_named(given: str) -> tuple[Path, str] | None:
         return path, monitor if name else ""
     if not name or not h5py.is_hdf5(path):
         return None
-    with h5py.File(path) as file:
+    with opened_fields(path) as file:
         ours = "nearfield_version" in file.attrs and "excitations" in file
         return (path, monitor) if ours and monitor not in file else None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,21 +66,30 @@ def hdf5_field(path: Path, dataset: str, at: float | None, keep: Keep) -> Gridde
     """A data set of an HDF5 file. Error: the file is none, or has no such data set; those that it has are listed."""
     import h5py
 
-    from nearfield.entry.hdf5_checksums import opened, verified
+    from nearfield.entry.hdf5_checksums import verified
+
+    with opened_fields(path) as file:
+        if dataset and "VTKHDF" in file and (image := image_of(file["VTKHDF"], dataset, at, f"{path}:{dataset}")):
+            return GriddedField(*image)
+        found = file.get(dataset) if dataset else None
+        if isinstance(found, h5py.Dataset):
+            refuse_time(f"{path}:{dataset}", at)
+            return GriddedField(keep(verified(found)), scales_of(found))
+        names = listed(file)
+    wrong = f"has no data set '{dataset}'" if dataset else "needs the name of a data set"
+    raise ModelError(f"{path} {wrong}; it has {names}. Give {path}:NAME")
+
+
+@contextlib.contextmanager
+def opened_fields(path: Path) -> Iterator[Any]:
+    """An HDF5 file in which fields are looked for. Error: it is none, or damaged."""
+    from nearfield.entry.hdf5_checksums import opened
 
     try:
         with opened(path, WAYS) as file:
-            if dataset and "VTKHDF" in file and (image := image_of(file["VTKHDF"], dataset, at, f"{path}:{dataset}")):
-                return GriddedField(*image)
-            found = file.get(dataset) if dataset else None
-            if isinstance(found, h5py.Dataset):
-                refuse_time(f"{path}:{dataset}", at)
-                return GriddedField(keep(verified(found)), scales_of(found))
-            names = listed(file)
+            yield file
     except (OSError, RuntimeError, KeyError) as error:  # h5py raises all of these at damage
         raise ModelError(f"{path} is no HDF5 file ({error}); {WAYS}") from None
-    wrong = f"has no data set '{dataset}'" if dataset else "needs the name of a data set"
-    raise ModelError(f"{path} {wrong}; it has {names}. Give {path}:NAME")
 
 
 def scales_of(found: Any) -> list[np.ndarray] | None:

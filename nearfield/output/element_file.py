@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.entry.whole_file import replacing
 from nearfield.entry.wording import duration
 from nearfield.records.records import HALF, Variable
+
+if TYPE_CHECKING:
+    import xarray
 
 SECONDS_A_POINT = {"discrete": 0.085e-6, "trace": 1.66e-6, "hybrid": 0.63e-6}  # of a core, see docs/elements.md
 UNITS = {"time": "s", "mean_length": "m", "seconds": "s"}
@@ -118,3 +121,18 @@ class ElementFile:
     def close(self, complete: bool, reason: str = "") -> None:
         """Put what is left into the file."""
         self.flush()
+
+
+def statistics_in(path: Path | None) -> xarray.Dataset:
+    """What a file holds over time. Error: it is missing, or damaged."""
+    import h5py
+    import xarray
+
+    if path is None or not path.is_file():
+        raise ModelError(f"the file of element statistics, {path}, is missing; it lies beside result.h5")
+    try:
+        with h5py.File(path) as file:
+            columns = {name: ("time", file[name][()], {"units": file[name].attrs["units"]}) for name in file}
+            return xarray.Dataset(columns, attrs=dict(file.attrs)).set_coords("time")
+    except (OSError, RuntimeError, KeyError, ValueError) as error:  # h5py and xarray raise all of these at damage
+        raise ModelError(f"the file of element statistics, {path}, is damaged ({error}); run its model again") from None
