@@ -326,3 +326,31 @@ def test_damaged_files_of_fields_are_refused_by_name(tmp_path, capsys):
         assert main(["elements", given, *options]) == 2
         said = capsys.readouterr().err
         assert "cut.h5 is no HDF5 file that can be read" in said and "truncated" in said and "--output" not in said
+
+
+def test_data_sets_without_values_are_refused_by_name(tmp_path, capsys):
+    given = f"{tmp_path}/field.h5"
+    with h5py.File(given, "w") as file:
+        file["phi"], file["none"] = product(X, Y), h5py.Empty("f8")
+    beside = ["--trajectories", "2", "--output", f"{tmp_path}/out.h5"]
+    for options in (["none"], ["none", "--scratch", str(tmp_path)], ["phi", "--spacing", "none,none"]):
+        assert main(["elements", f"{given}:{options[0]}", *options[1:]]) == 2
+        assert "field.h5:none is empty" in capsys.readouterr().err
+    assert main(["elements", f"{given}:phi", "--along", "none", *beside]) == 2
+    assert "field.h5:none is empty" in capsys.readouterr().err
+    image(tmp_path / "flow.vtkhdf", product(X, Y, Z), "PointData")
+    with h5py.File(tmp_path / "flow.vtkhdf", "a") as file:
+        file["VTKHDF/PointData/none"] = h5py.Empty("f8")
+    assert main(["elements", f"{tmp_path}/flow.vtkhdf:none"]) == 2
+    assert "flow.vtkhdf:none is empty" in capsys.readouterr().err
+
+
+def test_data_sets_of_other_kinds_are_refused_with_scratch_as_without(tmp_path):
+    with h5py.File(tmp_path / "field.h5", "w") as file:
+        kinds = {"empty": h5py.Empty("f8"), "text": "text", "number": 3.0, "wave": np.exp(1j * X), "truth": X > 1}
+        for name, values in kinds.items():
+            file[name] = values
+        for name in kinds:
+            for scratch in (None, tmp_path):
+                with pytest.raises(nf.ModelError, match=r"^the field (is empty|is complex|holds|has 0 axes)"):
+                    nf.elements(file[name], scratch=scratch)

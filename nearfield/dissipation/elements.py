@@ -18,7 +18,7 @@ import numpy as np
 
 from nearfield.dissipation.counts import MOST_CHUNK, count_of, threads_of
 from nearfield.dissipation.extrema import Extrema
-from nearfield.dissipation.grids import field_of, periods_of, refuse_sizes, widths_of
+from nearfield.dissipation.grids import field_of, periods_of, refuse_empty, refuse_kind, refuse_sizes, widths_of
 from nearfield.dissipation.labelled import unlabelled
 from nearfield.dissipation.memory import kind_of, refuse_memory
 from nearfield.dissipation.partition import Elements
@@ -87,6 +87,8 @@ def elements(
         raise ModelError(f"scratch={shown(scratch)}: give a folder on a disk with room for the field and its labels")
     with workplace(scratch) as place:
         if not isinstance(array, np.ndarray) and array.__class__.__module__.startswith("h5py"):
+            refuse_empty(array, "the field")
+            refuse_kind(array.dtype, array.shape)
             array = place.copied(array, kind_of(array.dtype))
         return analysed(array, request, place)
 

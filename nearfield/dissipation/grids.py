@@ -20,22 +20,12 @@ SAME = 1e-9  # relative difference of widths that is the rounding of coordinates
 
 def field_of(array: Any) -> np.ndarray:
     """The values as float32 or float64, contiguous. Error: see `elements`."""
+    refuse_empty(array, "the field")
     try:
         field = np.asarray(array)
     except ValueError:  # lists of unlike lengths
         raise ModelError("the field is no array; give as many values in each row as in the others") from None
-    if field.dtype.kind == "c":
-        raise ModelError("the field is complex, only real values have maxima; give abs(array) or array.real")
-    if field.dtype.kind not in "fiu":
-        raise ModelError(f"the field holds {field.dtype}; give real numbers")
-    if not 1 <= field.ndim <= 3:
-        raise ModelError(f"the field has {field.ndim} axes; give one, two or three")
-    short = [f"{axis} has {count}" for axis, count in zip(AXES, field.shape) if count < LEAST_POINTS]
-    if short:
-        raise ModelError(
-            f"every axis needs {LEAST_POINTS} points or more, {', '.join(short)}; an axis of one point is left out as "
-            "in array[:, :, 0], which leaves a field of two axes"
-        )
+    refuse_kind(field.dtype, field.shape)
     if field.size > MOST_POINTS:
         raise ModelError(f"the field has {field.size:,} points, labels can number {MOST_POINTS:,}; give a part of it")
     field = np.ascontiguousarray(field, np.float32 if field.dtype in (np.float16, np.float32) else np.float64)
@@ -49,6 +39,28 @@ def field_of(array: Any) -> np.ndarray:
     if lowest == highest:
         raise ModelError(f"the field is {lowest:g} everywhere; it has no gradient, and so no elements")
     return field
+
+
+def refuse_empty(array: Any, label: str) -> None:
+    """Error: a data set of HDF5 that has a type and no shape, and so no values (`h5py.Empty`)."""
+    if getattr(array, "shape", ()) is None:
+        raise ModelError(f"{label} is empty: its data set holds no values, not even a shape; give one that has some")
+
+
+def refuse_kind(dtype: np.dtype, shape: tuple[int, ...]) -> None:
+    """Error: values that are no real numbers, axes that no field has."""
+    if dtype.kind == "c":
+        raise ModelError("the field is complex, only real values have maxima; give abs(array) or array.real")
+    if dtype.kind not in "fiu":
+        raise ModelError(f"the field holds {dtype}; give real numbers")
+    if not 1 <= len(shape) <= 3:
+        raise ModelError(f"the field has {len(shape)} axes; give one, two or three")
+    short = [f"{axis} has {count}" for axis, count in zip(AXES, shape) if count < LEAST_POINTS]
+    if short:
+        raise ModelError(
+            f"every axis needs {LEAST_POINTS} points or more, {', '.join(short)}; an axis of one point is left out as "
+            "in array[:, :, 0], which leaves a field of two axes"
+        )
 
 
 def widths_of(

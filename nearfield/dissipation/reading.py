@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from nearfield.dissipation.grids import refuse_empty
 from nearfield.dissipation.memory import Keep, in_memory_of
 from nearfield.dissipation.vtk_image import image_of
 from nearfield.entry.errors import ModelError
@@ -74,6 +75,7 @@ def hdf5_field(path: Path, dataset: str, at: float | None, keep: Keep) -> Gridde
         found = file.get(dataset) if dataset else None
         if isinstance(found, h5py.Dataset):
             refuse_time(f"{path}:{dataset}", at)
+            refuse_empty(found, f"{path}:{dataset}")
             return GriddedField(keep(verified(found)), scales_of(found))
         names = listed(file)
     wrong = f"has no data set '{dataset}'" if dataset else "needs the name of a data set"

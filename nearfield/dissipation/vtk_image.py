@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nearfield.dissipation.grids import refuse_empty
 from nearfield.dissipation.memory import refuse_memory
 from nearfield.entry.errors import ModelError
 
@@ -27,6 +28,7 @@ def image_of(group: Any, name: str, at: float | None, label: str) -> tuple[np.nd
     if kind != "ImageData":
         raise ModelError(f"{label} is {kind or 'without a type'}; elements need the regular grid of VTKHDF's ImageData")
     array = group[path]
+    refuse_empty(array, label)
     extent = np.asarray(group.attrs["WholeExtent"]).reshape(3, 2)
     points = np.maximum(extent[:, 1] - extent[:, 0] + KINDS[path.partition("/")[0]], 1)
     shape = tuple(int(count) for count in points[::-1] if count > 1)
