@@ -161,5 +161,5 @@ def test_damaged_statistics_are_refused_by_name(tmp_path):
     rows.close(True)
     assert element_file.statistics_in(path).time.values == [1e-9]
     path.write_bytes(path.read_bytes()[:1000])
-    with pytest.raises(nf.ModelError, match="a.h5, is damaged"):
+    with pytest.raises(nf.ModelError, match=r"a\.h5, is damaged"):
         element_file.statistics_in(path)

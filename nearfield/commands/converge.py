@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from nearfield.commands.console import console
-from nearfield.commands.run import make_folder
 from nearfield.commands.tables import columns
+from nearfield.commands.writing import make_folder
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import duration, quantity, uncertain
 from nearfield.machine.facts import source_commit

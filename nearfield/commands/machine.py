@@ -10,6 +10,7 @@ from typing import Any
 from nearfield.commands.cards import card_text, cards_here
 from nearfield.commands.console import console, print_answer
 from nearfield.commands.tables import rows
+from nearfield.commands.writing import written_to
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import counted
 from nearfield.machine.group_memory import GroupMemory, group_memory
@@ -29,7 +30,9 @@ def show_machine(topology: str | None, nodes: int, plot: Path | None, emit: str 
     hardware = load(topology)
     with console(as_json) as out:
         if plot is not None:
-            plot.write_bytes(drawn(hardware, plot))
+            content = drawn(hardware, plot)
+            with written_to(plot, "--plot"):
+                plot.write_bytes(content)
             out.note(f"wrote {plot}")
         if emit:
             out.say(to_xml(hardware).rstrip())

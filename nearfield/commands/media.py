@@ -8,6 +8,7 @@ from typing import Any
 
 from nearfield.commands.console import console, print_answer
 from nearfield.commands.tables import rows
+from nearfield.commands.writing import written_to
 from nearfield.entry.errors import ModelError
 from nearfield.entry.toml_text import key, plain, table
 from nearfield.entry.wording import counted, quantity
@@ -27,7 +28,11 @@ def fit_table(
     with console(as_json) as out:
         fit = fit_medium(**read_table(path), kinds=chosen, name=name, **options)
         if plot is not None:
-            fit.plot(plot)
+            from nearfield.pictures.media import save
+
+            figure = fit.plot()
+            with written_to(plot, "--plot"):
+                save(figure, plot)
         out.answer(facts(fit, name or path.stem, plot), fit.to_toml(name or path.stem))
         out.note(summary(fit))
         if options["error"] is not None and fit.rms_error > options["error"]:

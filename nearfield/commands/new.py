@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 from importlib import resources
 from pathlib import Path
 
 from nearfield.commands import options
 from nearfield.commands.console import console
-from nearfield.entry.errors import ModelError, RunFailed
+from nearfield.commands.writing import written_to
+from nearfield.entry.errors import ModelError
 from nearfield.entry.whole_file import write_whole
 
 TEMPLATES = tuple(options.Template)  # by the name that users type
@@ -50,17 +50,11 @@ def write_template(name: str, output: Path | None, force: bool, as_json: bool) -
     with console(as_json) as out:
         if path.exists() and not force:
             raise ModelError(f"{path} exists; give another file with --output, or --force to replace it")
-        try:
+        with written_to(path):
             if path.exists() and not path.is_file():
                 path.write_text(text, encoding="utf-8")  # a terminal, a pipe; of a folder the system's refusal
             else:
                 write_whole(path.resolve(), text)
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
-            raise (RunFailed if full else ModelError)(
-                f"{path} cannot be written: {reason}; give another file with --output"
-            ) from None
         answer = {"template": name, "path": str(path)}
         out.answer(answer, f"wrote {path}. Next:  nearfield check {path}  and  nearfield run {path}")
     return 0

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearfield.commands.console import console
-from nearfield.commands.run import make_folder
 from nearfield.commands.tables import columns, save_as
+from nearfield.commands.writing import make_folder, refuse_unwritable, written_to
 from nearfield.entry.errors import ModelError
 from nearfield.entry.parameters import value_of
 from nearfield.entry.quantities import NUMBER_AND_UNIT
@@ -49,8 +49,10 @@ def optimize_model(model: Path, search: Search, output: Path | None, plots: Path
     with console(as_json) as out:
         ranges = {name: ends_of(name, str(given)) for name, given in settings_of(search.vary).items()}
         refuse_unknown(model, load(model, search.fixed), ranges, search.fixed)
-        for folder in filter(None, {output.parent if output else None, plots}):
-            make_folder(folder)
+        if output is not None:
+            refuse_unwritable(output)
+        if plots is not None:
+            make_folder(plots, "--plots", "the picture")
 
         def make(**values: Any) -> Simulation:
             return load(model, {**search.fixed, **values})
@@ -63,8 +65,9 @@ def optimize_model(model: Path, search: Search, output: Path | None, plots: Path
         found = optimize(make, ranges, goals, start, search.method, search.runs, search.threads, report)
         best = {name: typed_as(value, ranges[name]) for name, value in found.parameters.items()}
         if output is not None:
-            write_whole(output.resolve(), written(model, output, {**search.fixed, **best}))
-        picture = None if plots is None else save_as(plots / PATH, figure_of(found.plot()))
+            with written_to(output):
+                write_whole(output.resolve(), written(model, output, {**search.fixed, **best}))
+        picture = None if plots is None else save_as(plots / PATH, figure_of(found.plot()), "--plots", "folder")
         files = {"file": output and str(output), "plots": [picture] if picture else []}
         out.answer(answer(model, found) | files, readable(found, ranges, output))
     return 0 if found.met else 1

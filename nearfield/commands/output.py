@@ -12,6 +12,7 @@ from typing import Any
 from nearfield.commands.console import console
 from nearfield.commands.scaling import hosts_in
 from nearfield.commands.tables import columns, counts, names, save
+from nearfield.commands.writing import make_folder
 from nearfield.entry.errors import ModelError
 from nearfield.formats.sizes import readable as amount
 from nearfield.machine.facts import processor_name
@@ -63,6 +64,8 @@ def measure_output(request: Request, folder: Path, plot: Path | None, as_json: b
     if started() > 1:
         raise ModelError("bench output starts the ranks itself; call it without a launcher, over hosts with --hosts")
     sweep = request.sweep()
+    if plot is not None:
+        make_folder(plot, "--plot", "the figures")
     with console(as_json) as out:
         count = sum(len(sweep.cases(domains)) for domains in set(sweep.domains))
         within = f", within about {sweep.seconds:g} s" if sweep.seconds else ""

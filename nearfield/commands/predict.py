@@ -193,7 +193,7 @@ def predict_paper(folder: Path, as_json: bool) -> int:
 
     paper = Paper.load()
     stated, predicted = paper.efficiencies()
-    files = save(folder, paper_figures(paper))
+    files = save(folder, paper_figures(paper), "--paper")
     answer = {
         "paper": paper.data["paper"],
         "hardware": paper.hardware.name,

@@ -10,6 +10,7 @@ from typing import Any
 from nearfield.commands.console import Console, console
 from nearfield.commands.probe_text import readable
 from nearfield.commands.tables import save
+from nearfield.commands.writing import make_folder
 from nearfield.entry.errors import ModelError, NearfieldError
 from nearfield.machine.facts import processor_name
 from nearfield.machine.hardware import Hardware, load
@@ -39,8 +40,11 @@ def probe_machine(
         raise ModelError(f"`probe {part}` cannot be simulated; --simulate is for stream and latency")
     if part != "mpi" and started_ranks() > 1:
         raise ModelError(f"started on {started_ranks()} ranks that would all measure at once; start one, or probe mpi")
+    hardware = load(simulate)
+    if plot is not None:
+        make_folder(plot, "--plot", "the pictures")
     with console(as_json) as out:
-        found = measured(out, part, scale, quick, simulate)
+        found = measured(out, part, scale, quick, hardware)
         if found is None:  # a rank which is not the first
             return 0
         answer = found | {"files": save(plot, pictures(found))} if plot is not None else found
@@ -49,17 +53,17 @@ def probe_machine(
     return 0
 
 
-def measured(out: Console, part: str | None, scale: bool, quick: bool, simulate: str | None) -> dict[str, Any] | None:
+def measured(out: Console, part: str | None, scale: bool, quick: bool, hardware: Hardware) -> dict[str, Any] | None:
     """The chosen part, or all that can be measured here; None on a rank which is not the first."""
-    hardware, effort = load(simulate), Effort.of(quick)
-    memory = MakeBelieve(hardware) if simulate else None
+    simulated, effort = hardware.simulated, Effort.of(quick)
+    memory = MakeBelieve(hardware) if simulated else None
     finders = finders_of(hardware, memory, effort, scale)
     found: dict[str, Any] = {}
     omitted: dict[str, str] = {}
     for name in (part,) if part else PARTS:
         try:
             if part is None:
-                refuse_absent(name, hardware, simulate is not None)
+                refuse_absent(name, hardware, simulated)
                 out.note(f"{name} ...")
             each = placed(name, finders[name])
         except NearfieldError as error:
@@ -72,8 +76,8 @@ def measured(out: Console, part: str | None, scale: bool, quick: bool, simulate:
             return None
         found["scale" if scale else name] = each
     answer = {
-        "machine": processor_name() if simulate is None else hardware.name,
-        "simulated": simulate is not None,
+        "machine": hardware.name if simulated else processor_name(),
+        "simulated": simulated,
         "cores": len(hardware.cores),
         "numa_nodes": len(hardware.numa),
         "quick": quick,
@@ -81,7 +85,7 @@ def measured(out: Console, part: str | None, scale: bool, quick: bool, simulate:
         "omitted": omitted,
         "sources": dict(hardware.boards.description.sources) if hardware.boards else {},
     }
-    if simulate is None and not scale:
+    if not simulated and not scale:
         profile = probe.profile_from(found, processor_name(), this_profile())
         store(profile)
         remember(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nearfield.commands.console import CHECKPOINTED, CODE_OF_STATUS, Console, console, output_folder
 from nearfield.commands.progress import progress
+from nearfield.commands.writing import make_folder
 from nearfield.discretization.cautions import cautions
 from nearfield.discretization.discretization import Discretization
 from nearfield.engines import UNDIVIDED
@@ -152,17 +152,6 @@ def refuse_overwriting(folder: Path, force: bool) -> None:
     refuse_unfinished(folder / RESULT_NAME, f"`nearfield run --resume {folder}`", "give --force")
     if there:
         raise ModelError(f"{folder} has a result already; give another folder with --output, or --force to replace it")
-
-
-def make_folder(folder: Path) -> None:
-    """The folder for the results, refused before the run if it cannot be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ModelError(f"{folder} cannot take the results: {reason}; give another folder with --output") from None
 
 
 def run_into(

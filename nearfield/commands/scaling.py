@@ -7,6 +7,7 @@ from pathlib import Path
 
 from nearfield.commands.console import console
 from nearfield.commands.tables import columns, counts, names, save_as
+from nearfield.commands.writing import refuse_unwritable
 from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import this_machine
 from nearfield.machine.pages import POLICIES
@@ -54,6 +55,8 @@ def measure_scaling(request: Request, plot: Path | None, as_json: bool) -> int:
             f"machine; give at most {MOST_A_CORE * len(hardware.cores)}"
         )
     policies, hosts = policies_of(request.memory), hosts_in(request.hosts)
+    if plot is not None:
+        refuse_unwritable(plot, "--plot")
     with console(as_json) as out:
         wanted = points(chosen, list(same), len(hardware.cores), ranks, threads, policies, hosts)
         out.note(f"{len(wanted)} points, {request.rounds} rounds")

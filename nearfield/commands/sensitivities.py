@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearfield.commands.console import console
-from nearfield.commands.run import make_folder
 from nearfield.commands.tables import columns
+from nearfield.commands.writing import refuse_unwritable, written_to
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import PREFIXED, quantity
 from nearfield.machine.facts import source_commit
@@ -51,10 +51,12 @@ def tell_sensitivities(
         if of is None:
             values, refused = followed(make, values)
             out.warn(*(f"left out: {why}" for why in refused))
+        if output is not None:
+            refuse_unwritable(output)
         found = sensitivities(make, values, at, threads)
         if output is not None:
-            make_folder(output.parent)
-            save_sweep(found, output)
+            with written_to(output):
+                save_sweep(found, output)
         rows = tolerances(found)
         answer = {"model": str(model), "parameters": [row.as_dict() for row in rows], "commit": source_commit()}
         out.answer(answer | {"file": output and str(output)}, readable(rows))

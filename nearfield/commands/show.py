@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearfield.commands.console import console, output_folder
-from nearfield.commands.run import make_folder, trust_lines
+from nearfield.commands.run import trust_lines
+from nearfield.commands.writing import make_folder
 from nearfield.entry.attempts import Attempts
 from nearfield.entry.errors import ModelError
 

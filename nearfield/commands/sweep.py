@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearfield.commands.console import console, output_folder
-from nearfield.commands.run import make_folder
+from nearfield.commands.writing import make_folder
 from nearfield.entry.wording import counted
 from nearfield.machine.transport import world
 from nearfield.model_file import load

@@ -7,6 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nearfield.commands.writing import written_to
 from nearfield.entry.errors import ModelError
 
 if TYPE_CHECKING:
@@ -45,16 +46,18 @@ def counts(option: str, given: str | None, most: int) -> list[int] | None:
     return sorted({int(word) for word in words})
 
 
-def save(folder: Path, figures: Mapping[str, Figure]) -> list[str]:
-    """Paths of figures after writing them as PNG."""
-    return [save_as(folder / f"{name}.png", figure) for name, figure in figures.items()]
+def save(folder: Path, figures: Mapping[str, Figure], option: str = "--plot") -> list[str]:
+    """Paths of figures after writing them as PNG into the folder of an option. Error: it cannot be written."""
+    return [save_as(folder / f"{name}.png", figure, option, "folder") for name, figure in figures.items()]
 
 
-def save_as(path: Path, figure: Figure) -> str:
-    """Path of a figure after writing it as PNG."""
+def save_as(path: Path, figure: Figure, option: str = "--plot", kind: str = "file") -> str:
+    """Path of a figure after writing it as PNG; `option` names it, or its folder. Error: it cannot be written."""
     from nearfield.entry.whole_file import write_whole
     from nearfield.pictures.style import png_bytes
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, png_bytes(figure))
+    content = png_bytes(figure)
+    with written_to(path, option, kind):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)
     return str(path)

@@ -1,0 +1,58 @@
+"""Files and folders that options name for what a command writes: one that cannot be written is refused by its option.
+
+Before the work where it takes long, and when the file is written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from nearfield.entry.errors import ModelError, RunFailed
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def reason_of(error: OSError | ValueError) -> str:
+    """Why the system refuses, in its words."""
+    return getattr(error, "strerror", None) or str(error)
+
+
+def make_folder(folder: Path, option: str = "--output", what: str = "the results") -> None:
+    """The folder for what a command writes, refused before its work if it cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"{folder} cannot take {what}: {reason_of(error)}; give another folder with {option}"
+        ) from None
+
+
+def refuse_unwritable(file: Path, option: str = "--output") -> None:
+    """Error, before the work: the file of an option is a folder, or lies in one that cannot be written."""
+    with written_to(file, option):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a folder")
+        with tempfile.TemporaryFile(dir=file.parent):
+            pass
+
+
+@contextlib.contextmanager
+def written_to(path: Path, option: str = "--output", kind: str = "file") -> Iterator[None]:
+    """While the place of an option is written. Error: the system refuses; `RunFailed` where its disk is full."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except (OSError, ValueError) as error:
+        full = getattr(error, "errno", None) in FULL
+        advice = (
+            f"free some space, or give another {kind} with {option}" if full else f"give another {kind} with {option}"
+        )
+        raise (RunFailed if full else ModelError)(f"{path} cannot be written: {reason_of(error)}; {advice}") from None
