@@ -354,3 +354,21 @@ def test_data_sets_of_other_kinds_are_refused_with_scratch_as_without(tmp_path):
             for scratch in (None, tmp_path):
                 with pytest.raises(nf.ModelError, match=r"^the field (is empty|is complex|holds|has 0 axes)"):
                     nf.elements(file[name], scratch=scratch)
+
+
+def test_a_scratch_folder_that_cannot_be_made_is_what_is_refused(tmp_path, capsys):
+    np.save(tmp_path / "f.npy", product(X, Y))
+    with h5py.File(tmp_path / "f.h5", "w") as file:
+        file["phi"] = product(X, Y)
+    (tmp_path / "file").write_text("")
+    for given in ("f.npy", "f.h5:phi"):
+        scratch = tmp_path / "file" / "x"
+        assert main(["elements", f"{tmp_path}/{given}", "--memory", "1kB", "--scratch", str(scratch)]) == 2
+        assert capsys.readouterr().err.startswith(f"error: {scratch}: files cannot be kept there")
+
+
+def test_other_files_than_those_of_elements_are_refused_once(tmp_path):
+    (tmp_path / "text.h5").write_text("text")
+    with pytest.raises(nf.ModelError) as refused:
+        nf.open_elements(tmp_path / "text.h5")
+    assert str(refused.value).count("text.h5") == 1 and "does not begin like one" in str(refused.value)

@@ -54,13 +54,14 @@ def refuse_time(given: str, at: float | None) -> None:
 
 
 def numpy_array(path: Path, dataset: str, keep: Keep) -> np.ndarray:
-    """The array of a file of `numpy.save`."""
+    """The array of a file of `numpy.save`. Error: it is none; those of `keep` as they are."""
     if dataset:
         raise ModelError(f"{path} holds one array and no '{dataset}'; give {path} alone")
     try:
-        return keep(mapped_array(path))
+        array = mapped_array(path)
     except (OSError, ValueError) as error:
         raise ModelError(f"{path} is no array of numpy.save: {error}") from None
+    return keep(array)
 
 
 def hdf5_field(path: Path, dataset: str, at: float | None, keep: Keep) -> GriddedField:

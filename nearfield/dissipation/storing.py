@@ -186,6 +186,8 @@ def group_of(path: str | Path) -> Iterator[Any]:
     try:
         with opened(Path(path), what) as file:
             yield file["elements"]
+    except ModelError:
+        raise
     except (OSError, RuntimeError, KeyError, ValueError, IndexError) as error:  # h5py raises all of these at damage
         raise ModelError(f"{path} holds no elements ({error}); {what}") from None
 
