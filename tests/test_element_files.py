@@ -116,3 +116,13 @@ def test_lines_that_end_nowhere_are_counted_in_a_warning(tmp_path, capsys):
     found = json.loads(told.out)
     assert 0 < found["unresolved"] < found["traced"] == 2 * 12**3
     assert f"{found['unresolved']} gradient lines of {found['traced']:,}" in told.err
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_no_loop_of_the_command_takes_other_threads_than_are_asked_for(file, tmp_path, threads, monkeypatch, capsys):
+    """Boxes around elements, their neighbours and the tints of pictures too."""
+    monkeypatch.setattr("nearfield.dissipation.counts.this_machine", lambda: pytest.fail("all cores were taken"))
+    options = ["--periodic", "xyz", "--method", "discrete", "--threads", str(threads), "--json"]
+    output = ["--output", str(tmp_path / "elements.h5"), "--plots", str(tmp_path / "plots")]
+    assert main(["elements", f"{file}:flow/phi", *options, *output]) == 0
+    assert json.loads(capsys.readouterr().out)["schedule"]["threads"] == threads

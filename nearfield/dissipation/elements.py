@@ -131,6 +131,7 @@ def analysed(array: Any, request: Request, place: Place | None = None) -> Elemen
         seconds=seconds,
         persistence=least,
         simplified=found["simplified"],
+        threads=request.threads,
     )
 
 

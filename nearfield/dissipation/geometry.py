@@ -6,12 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from nearfield.dissipation.counts import threads_of
 from nearfield.machine.compiled import core
-from nearfield.machine.hardware import this_machine
 
 
 def bounding_boxes(
-    labels: np.ndarray, count: int, coordinates: Sequence[np.ndarray], periods: Sequence[float | None]
+    labels: np.ndarray,
+    count: int,
+    coordinates: Sequence[np.ndarray],
+    periods: Sequence[float | None],
+    threads: int | None = None,
 ) -> np.ndarray:
     """Lowest and highest coordinate of the points of each of `count` elements, (elements, axes, 2).
 
@@ -20,7 +24,7 @@ def bounding_boxes(
     """
     missing = 3 - labels.ndim
     closed = [False] * missing + [period is not None for period in periods]
-    places = core().extents(solid(labels), closed, count, len(this_machine().cores)).reshape(count, 3, 2)
+    places = core().extents(solid(labels), closed, count, threads_of(threads)).reshape(count, 3, 2)
     boxes = np.empty((count, labels.ndim, 2))
     for axis, (line, period) in enumerate(zip(coordinates, periods)):
         first, last = places[:, missing + axis].T
@@ -34,10 +38,10 @@ def solid(labels: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(labels, np.uint32).reshape((1,) * (3 - labels.ndim) + labels.shape)
 
 
-def neighbours(labels: np.ndarray, count: int, periodic: Sequence[bool]) -> np.ndarray:
+def neighbours(labels: np.ndarray, count: int, periodic: Sequence[bool], threads: int | None = None) -> np.ndarray:
     """Pairs of elements that have points beside each other along an axis, the lower number first, (pairs, 2)."""
     closed = [False] * (3 - labels.ndim) + list(periodic)
-    keys = core().touching(solid(labels), closed, count, len(this_machine().cores))[:, 0]
+    keys = core().touching(solid(labels), closed, count, threads_of(threads))[:, 0]
     return np.column_stack(np.divmod(keys, count))
 
 

@@ -59,6 +59,8 @@ class Elements:
     "Extrema that differ by less from the pass to a higher (lower) one are left out."
     simplified: int = 0
     "Extrema that were left out."
+    threads: int | None = None
+    "Threads that found them, and that look for boxes, neighbours and lines; None: one a physical core."
 
     def __len__(self) -> int:
         return len(self.points)
@@ -110,12 +112,12 @@ class Elements:
     @property
     def bounding_boxes(self) -> np.ndarray:
         """Lowest and highest coordinate of each element's points, across the end of a period where they lie there."""
-        return bounding_boxes(self.labels, len(self), self.coordinates, self.periods)
+        return bounding_boxes(self.labels, len(self), self.coordinates, self.periods, self.threads)
 
     @property
     def neighbours(self) -> np.ndarray:
         """Pairs of elements with points beside each other, (pairs, 2)."""
-        return neighbours(self.labels, len(self), self.periodic)
+        return neighbours(self.labels, len(self), self.periodic, self.threads)
 
     def statistics(self) -> xarray.Dataset:
         """Densities of lengths and differences, mean difference given the length, mean length over the Taylor scale.
@@ -159,7 +161,9 @@ class Elements:
         chosen = chosen_points(points, self.labels.size)
         refuse_lines(len(chosen), float(self.length.mean()), min(float(widths.min()) for widths in self.widths))
         grid = OnGrid(self.field, self.first, self.widths, self.periodic)
-        lines = trajectories(grid, chosen, along, (self.maxima, self.minima), threads)
+        lines = trajectories(
+            grid, chosen, along, (self.maxima, self.minima), self.threads if threads is None else threads
+        )
         element = self.labels.reshape(-1)[chosen]
         ends = (self.maximum[element], self.minimum[element] + len(self.maxima))
         elsewhere = (lines.maximum.values != ends[0]) | (lines.minimum.values != ends[1])
@@ -180,7 +184,7 @@ class Elements:
         True
         """
         grid = OnGrid(self.field, self.first, self.widths, self.periodic)
-        mean, lines = arc_lengths(grid, self.labels, len(self), each, threads)
+        mean, lines = arc_lengths(grid, self.labels, len(self), each, self.threads if threads is None else threads)
         return arc_dataset(mean, lines, self.length)
 
     @property

@@ -109,7 +109,7 @@ def straight(found: Elements, ax: Axes | None) -> Axes:
     """A field along a line: its values in the colour of their elements, and its extrema."""
     axes = axes_of(ax)
     line = found.coordinates[0]
-    colours = tints(found.labels, found.periodic)
+    colours = tints(found.labels, found.periodic, found.threads)
     axes.plot(line, found.field, color=style.RULE, linewidth=1)
     axes.scatter(line, found.field, c=[TINTS[colour] for colour in colours], s=14, zorder=2)
     for extrema, marker in ((found.maxima, "^"), (found.minima, "v")):
@@ -119,13 +119,13 @@ def straight(found: Elements, ax: Axes | None) -> Axes:
     return axes
 
 
-def tints(labels: np.ndarray, periodic: tuple[bool, ...]) -> np.ndarray:
+def tints(labels: np.ndarray, periodic: tuple[bool, ...], threads: int | None = None) -> np.ndarray:
     """Number of a tint for each point; elements that touch differ, as far as there are tints."""
     present, compact = np.unique(labels, return_inverse=True)
     compact = compact.reshape(labels.shape)
     chosen = np.full(len(present), -1)
     touching: list[list[int]] = [[] for _ in present]
-    for one, other in neighbours(compact, len(present), periodic).tolist():
+    for one, other in neighbours(compact, len(present), periodic, threads).tolist():
         touching[one].append(other)
         touching[other].append(one)
     for element, others in enumerate(touching):
@@ -179,7 +179,7 @@ def draw_slice(found: Elements, axis: str, position: float | None, ax: Axes | No
     place = sliced(found, axis, position)
     axes = axes_of(ax)
     labels = found.labels[place.index]
-    colours = tints(labels, (found.periodic[place.across], found.periodic[place.up]))
+    colours = tints(labels, (found.periodic[place.across], found.periodic[place.up]), found.threads)
     mesh(axes, found, place, colours, cmap=ListedColormap(TINTS), vmin=-0.5, vmax=len(TINTS) - 0.5)
     for extrema, marker, name in ((found.maxima, "^", "maximum"), (found.minima, "v", "minimum")):
         chosen = beside(found, extrema, place)
