@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import h5py
 import numpy as np
@@ -56,12 +57,18 @@ def test_the_command_reads_arrays_of_numpy(tmp_path, capsys):
         ("{folder}", "does not exist; give a result.h5"),
         ("{folder}/none.h5:phi", "no such file"),
         ("{folder}/text.h5:phi", "no HDF5 file"),
-        ("{folder}/text.npy", "no array of numpy.save"),
+        ("{folder}/text.npy", "text.npy is no array of numpy.save: it does not begin like one\n"),
+        ("{folder}/empty.npy", "empty.npy is no array of numpy.save: it is empty\n"),
+        ("{folder}/pipe.npy", "it is not an ordinary file"),
+        ("", "the name of the field's file is empty"),
+        (":", "the name of the field's file is empty"),
     ],
 )
 def test_files_without_a_field_are_refused(file, given, words, capsys):
     for name in ("text.h5", "text.npy"):
         (file.parent / name).write_text("words")
+    (file.parent / "empty.npy").touch()
+    os.mkfifo(file.parent / "pipe.npy")
     assert main(["elements", given.format(file=file, folder=file.parent)]) == 2
     assert words in capsys.readouterr().err
 

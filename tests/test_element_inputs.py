@@ -279,6 +279,7 @@ FALLING = np.linspace(1, 0, 2000)
         ({"threads": 10**12}, "a whole number up to 4,096"),
         ({"method": ["hybrid"]}, "is unknown; allowed"),
         ({"persistence": True}, "persistence True: give a difference"),
+        ({"persistence": "5%%"}, "persistence '5%%': give a difference"),
         ({"scratch": 5}, "scratch=5: give a folder"),
     ],
 )

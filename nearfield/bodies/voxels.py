@@ -183,7 +183,7 @@ def read_numbers(file: str, dataset: str | None, changed: int, size: int) -> np.
         if file in str(error):
             raise
         raise ValueError(
-            f"file {file!r} is broken or holds no array of whole numbers ({str(error).rstrip('.')}); "
+            f"file {file!r} is broken or no array of whole numbers ({str(error).rstrip('.')}); "
             "write it again with numpy.save"
         ) from None
     if values.ndim != 3 or not values.size or values.dtype.kind not in "biu":

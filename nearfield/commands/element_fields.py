@@ -32,6 +32,8 @@ def monitor_named(given: str) -> tuple[Path, str] | None:
     import h5py
 
     name, _, monitor = given.rpartition(":")
+    if not given.strip(" :"):
+        return None
     path = Path(name or monitor)
     if path.is_dir():
         return path, monitor if name else ""

@@ -172,7 +172,7 @@ def persistence_of(given: float | str | None, field: np.ndarray) -> float:
     try:
         if isinstance(given, bool):
             raise TypeError
-        value = float(given.strip().rstrip("%") if isinstance(given, str) else given)
+        value = float(given.strip().removesuffix("%") if isinstance(given, str) else given)
     except (TypeError, ValueError):
         value = math.nan
     if not 0 < value < (100 if share else math.inf):

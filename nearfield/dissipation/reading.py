@@ -34,6 +34,8 @@ def read_field(given: str, at: float | None = None, method: str = "hybrid", keep
     `at`: which time of an image that has several. Error: no such file or data set, another format, no or needless `at`,
     more points than memory has room for with `method`, unless `keep` puts an array or data set elsewhere.
     """
+    if not given.strip(" :"):
+        raise ModelError(f"the name of the field's file is empty; {WAYS}")
     keep = keep or in_memory_of(method)
     name, _, dataset = given.rpartition(":") if not Path(given).exists() else (given, "", "")
     if not name:

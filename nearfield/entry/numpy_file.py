@@ -6,6 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from nearfield.entry.untrusted_file import open_ordinary
+
+BEGINNINGS = (b"\x93NUMPY", b"PK")  # of numpy.save, and of numpy.savez, whose files are told apart later
+
 
 def read_array(path: str | Path) -> np.ndarray:
     """The array of a file of `numpy.save`. Errors: `OSError`; `ValueError` for any other file."""
@@ -17,6 +21,7 @@ def mapped_array(path: str | Path) -> np.ndarray:
 
     Its header is held against the length of the file before there is memory for it.
     """
+    refuse_other(path)
     try:
         found = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError:
@@ -26,3 +31,11 @@ def mapped_array(path: str | Path) -> np.ndarray:
     if not isinstance(found, np.ndarray):
         raise ValueError("it holds several arrays, as numpy.savez writes them")
     return found
+
+
+def refuse_other(path: str | Path) -> None:
+    """Error: a file that begins unlike those of NumPy, which NumPy would take for Python's own kind of objects."""
+    with open_ordinary(path) as file:
+        begin = file.read(len(BEGINNINGS[0]))
+    if not begin.startswith(BEGINNINGS):
+        raise ValueError("it does not begin like one" if begin else "it is empty")
