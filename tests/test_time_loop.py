@@ -8,6 +8,8 @@ import threading
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import nearfield as nf
 from nearfield.discretization.discretization import Discretization
@@ -164,3 +166,11 @@ def test_weighings_meet_every_phase_of_half_a_slow_period(every, steps, start):
         gaps = np.diff([n for n in found if first <= n <= last])
         assert gaps.max() <= 0.15 * (last - first) + 1
     assert start is None or (weighings.end(start) % every == 0 and weighings.end(start) in found)
+
+
+@given(st.integers(1, 10**6), st.integers(1, 300), st.floats(1e8, 1e12))
+def test_a_window_at_the_end_of_a_decay_holds_nothing_from_before_it(start, every, lowest):
+    weighings = Weighings(every, 10**7, 1e-12, (lowest, 2 * lowest))
+    end = weighings.end(start)
+    assert start <= end - weighings.window(end) and end % every == 0
+    assert end - every < start + weighings.window(end) + 1

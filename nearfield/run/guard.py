@@ -81,12 +81,12 @@ class Guard:
     @property
     def small_since(self) -> int | None:
         """The step since which the energy has been below the wanted part of its peak, with the sources off."""
-        found = None
+        found, limit = None, self.decay * self.peak if self.decay else -1.0
         for time, energy in zip(reversed(self.times), reversed(self.energies)):
-            if time <= self.source_end or not energy <= (self.decay or 0.0) * self.peak:
+            if time <= self.source_end or not energy <= limit:
                 break
             found = self._step(time)
-        return found if self.decay else None
+        return found
 
     def _step(self, time: float) -> int:
         return round(time / self.weighings.time_step)

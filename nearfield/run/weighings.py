@@ -38,13 +38,13 @@ class Weighings:
         """Whether a run may end at a step, or at each of an array of them."""
         return (step % self.every == 0) | (step == self.steps)
 
-    def window(self, step: int) -> int:
+    def window(self, step: float) -> int:
         """Steps before a step over which the largest energy counts."""
         return math.ceil(window(step * self.time_step, self.band) / self.time_step - 1e-6)
 
     def end(self, start: int) -> int:
-        """The check at which what has been small since this step has been so over a window."""
-        return math.ceil((start + self.window(start)) / self.every) * self.every
+        """The first check whose window begins at this step or later."""
+        return math.ceil((start + self.window(start / (1.0 - LONGEST))) / self.every) * self.every
 
     def following(self, step: int, start: int | None) -> int:
         """The next step at which to weigh, after one; `start`: since which step all was small."""
