@@ -45,6 +45,10 @@ def test_flat_faces_and_full_tensors_miss_nothing():
         (nf.Box((-5e-3, -5e-3, -2e-3), (5e-3, 5e-3, 3e-3)), 0.0),
         (nf.Box((-1, -1, -2e-3), (1, 1, 2.7e-3)), 0.3),
         (nf.Sphere((0, 0, 0), 5e-3), 0.5),
+        (nf.Polygon("z", [(-5e-3, -5e-3), (5e-3, -5e-3), (5e-3, 4e-3), (-5e-3, 4e-3)], -2e-3, 3e-3), 0.0),
+        (nf.Polygon("z", [(-5e-3, -5e-3), (5e-3, -5e-3), (5e-3, 4.2e-3), (-5e-3, 4.2e-3)], -2e-3, 3e-3), 0.2),
+        (nf.Polygon("z", [(-5e-3, -5e-3), (5e-3, -5e-3), (4e-3, 4e-3)], -2e-3, 3e-3), 0.5),
+        (nf.Box((-5e-3,) * 3, (5e-3,) * 3) - nf.Box((-2e-3, -2e-3, -6e-3), (2e-3, 2.4e-3, 6e-3)), 0.4),
     ],
 )
 @pytest.mark.parametrize("plasma", [12e9, 1e9])

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nearfield.bodies.outlines import straight_sides
 from nearfield.discretization.cpml import LOOKED_AT, lowest_of
 from nearfield.grid.yee import AXES
 from nearfield.media.materials import Medium
 
 if TYPE_CHECKING:
     from nearfield.bodies.geometry import FilledShape
+    from nearfield.bodies.shapes import Solid
     from nearfield.discretization.discretization import Discretization
 
 CURVED = 0.5  # cells by which a surface that follows no grid lines lies off them at worst
@@ -53,17 +55,28 @@ def _negative(setup: Discretization, medium: Medium) -> bool:
 
 
 def _off_lines(setup: Discretization, body: FilledShape) -> Iterator[tuple[float, str]]:
-    """(cells, words) of each face or curve of a body within the grid."""
-    grid, shape = setup.grid, body.shape
-    low, high = shape.bounds()
-    if not grid.reached_by(low, high):
+    """(cells, words) of each face of a body within the grid, or of what is no face along the axes."""
+    grid = setup.grid
+    if not grid.reached_by(*body.shape.bounds()):
         return
-    for axis, line in enumerate(grid.lines):
-        if not shape._constant_along(axis):
-            yield CURVED, "its surface is curved or slants"
-            continue
-        for end in (low[axis], high[axis]):
-            if line[0] < end < line[-1]:
-                cell = grid.primary(axis)[int(np.searchsorted(line, end)) - 1]
-                off = abs(end - grid.nearest_line(axis, end)[1]) / float(cell)
-                yield off, f"its face at {AXES[axis]}={end:.6g} m lies {off:.2g} cells off the grid's lines"
+    faces = _faces(body.shape)
+    if faces is None:
+        yield CURVED, "its surface is curved or slants"
+        return
+    for axis, place in faces:
+        line = grid.lines[axis]
+        if line[0] < place < line[-1]:
+            cell = grid.primary(axis)[int(np.searchsorted(line, place)) - 1]
+            off = abs(place - grid.nearest_line(axis, place)[1]) / float(cell)
+            yield off, f"its face at {AXES[axis]}={place:.6g} m lies {off:.2g} cells off the grid's lines"
+
+
+def _faces(shape: Solid) -> list[tuple[int, float]] | None:
+    """(axis, coordinate (m)) of all faces of a body that has none but those across the axes; None of others."""
+    if shape._blocks:
+        return [(axis, place) for axis in range(3) for place in shape._faces(axis)]
+    for normal in range(3):
+        sides = straight_sides(shape, normal) if shape._constant_along(normal) else None
+        if sides is not None and np.abs(sides[1] - sides[0]).min(axis=1).max(initial=0.0) == 0.0:
+            return [(axis, place) for axis in range(3) for place in (*shape._faces(axis), *shape._levels(axis))]
+    return None
