@@ -18,9 +18,17 @@ import numpy as np
 
 from nearfield.dissipation.counts import MOST_CHUNK, count_of, threads_of
 from nearfield.dissipation.extrema import Extrema
-from nearfield.dissipation.grids import field_of, periods_of, refuse_empty, refuse_kind, refuse_sizes, widths_of
+from nearfield.dissipation.grids import (
+    field_of,
+    kind_of,
+    periods_of,
+    refuse_empty,
+    refuse_kind,
+    refuse_sizes,
+    widths_of,
+)
 from nearfield.dissipation.labelled import unlabelled
-from nearfield.dissipation.memory import kind_of, refuse_memory
+from nearfield.dissipation.memory import refuse_crowded, refuse_memory
 from nearfield.dissipation.partition import Elements
 from nearfield.dissipation.team import Place, Team, workplace
 from nearfield.entry.errors import ModelError
@@ -108,6 +116,7 @@ def analysed(array: Any, request: Request, place: Place | None = None) -> Elemen
     least = persistence_of(request.persistence, field)
     if place is None:
         refuse_memory(field.shape, field.dtype, method)
+    refuse_crowded(field, method, least, place is not None)
     missing = 3 - field.ndim
     begun = time.perf_counter()
     found = in_core(field, (closed, widths), request, least, place)

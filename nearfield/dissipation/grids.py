@@ -18,6 +18,11 @@ NARROWEST = 1e-75  # its fourth power is a number
 SAME = 1e-9  # relative difference of widths that is the rounding of coordinates
 
 
+def kind_of(dtype: np.dtype) -> np.dtype:
+    """The type of values of this one as they are analysed."""
+    return np.dtype(np.float32 if dtype in (np.float16, np.float32) else np.float64)
+
+
 def field_of(array: Any) -> np.ndarray:
     """The values as float32 or float64, contiguous. Error: see `elements`."""
     refuse_empty(array, "the field")
@@ -28,7 +33,7 @@ def field_of(array: Any) -> np.ndarray:
     refuse_kind(field.dtype, field.shape)
     if field.size > MOST_POINTS:
         raise ModelError(f"the field has {field.size:,} points, labels can number {MOST_POINTS:,}; give a part of it")
-    field = np.ascontiguousarray(field, np.float32 if field.dtype in (np.float16, np.float32) else np.float64)
+    field = np.ascontiguousarray(field, kind_of(field.dtype))
     lowest, highest = field.min(), field.max()  # not finite where one value is not
     if not (np.isfinite(lowest) and np.isfinite(highest)):
         wrong = np.argwhere(~np.isfinite(field))

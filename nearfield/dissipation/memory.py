@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from nearfield.dissipation.crowding import expected_elements
+from nearfield.dissipation.grids import kind_of
 from nearfield.dissipation.team import Place, workplace
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import memory as in_words
@@ -21,15 +23,11 @@ from nearfield.machine.system_files import text
 from nearfield.machine.transport import ALONE, Alone, agreed
 
 BYTES_A_POINT = {"discrete": 10, "trace": 16, "hybrid": 16}  # beyond the field, at the peak: a tenth more than measured
-VALUE_BYTES = {"f2": 4, "f4": 4}  # of a value as it is analysed; others become doubles
-PRIVATE_BYTES = 1 << 28  # beside files: extrema, elements, what is in hand
+BYTES_AN_ELEMENT = 200  # with its share of extrema, at the peak: more than measured in noise, 138 to 196
+SAVED_BYTES_AN_ELEMENT = 360  # more, for boxes, neighbours and lengths in a file: in noise 232 to 337
+PRIVATE_BYTES = 1 << 28  # beside files and tables of elements: what is in hand
 SHARED_MEMORY = Path("/dev/shm")
 MOUNTS = Path("/proc/mounts")
-
-
-def kind_of(dtype: np.dtype) -> np.dtype:
-    """The type of values of this one as they are analysed."""
-    return np.dtype(np.float32 if VALUE_BYTES.get(f"{dtype.kind}{dtype.itemsize}") else np.float64)
 
 
 def labels_bytes(method: str) -> int:
@@ -60,6 +58,41 @@ def refuse_memory(shape: tuple[int, ...], dtype: np.dtype, method: str, to_read:
         "along each axis (a smooth field keeps its elements while a half wave has some 12 points), or a part of the "
         "field"
     )
+
+
+def tables_bytes(values: Any, room: float, persistence: float = 0.0) -> int:
+    """Memory for tables of elements and extrema, by blocks of the field; 0 where `room` has it for any."""
+    most = math.prod(values.shape) * BYTES_AN_ELEMENT  # every point an element
+    return 0 if most <= room else BYTES_AN_ELEMENT * expected_elements(values, persistence)
+
+
+def refuse_crowded(field: np.ndarray, method: str, persistence: float, in_files: bool) -> None:
+    """Error: this machine has no memory left for so many elements, beside labels unless these lie in files."""
+    free = free_memory()
+    if free is None:
+        return
+    labels = 0 if in_files else field.size * labels_bytes(method)
+    tables = tables_bytes(field, free - labels, persistence)
+    if labels + tables <= free:
+        return
+    beside = "" if in_files else f", beside {in_words(labels)} for labels,"
+    count = f"{tables / BYTES_AN_ELEMENT:.2g}"
+    raise ModelError(
+        f"{sizes(field.shape)} points have some {count} elements, by blocks of the field, whose "
+        f"tables need {in_words(tables)}{beside} and {in_words(free)} are free; leave out small extrema by a "
+        f"persistence, smooth the field, or give every {parts(labels + tables, free, field.ndim)}. point along each "
+        "axis, or a part of the field"
+    )
+
+
+def refuse_saving(elements: int) -> None:
+    """Error: this machine has no memory left for what a file holds of so many elements."""
+    needed, free = elements * SAVED_BYTES_AN_ELEMENT, free_memory()
+    if free is not None and needed > free:
+        raise ModelError(
+            f"boxes, neighbours and lengths of {elements:,} elements need {in_words(needed)} and {in_words(free)} are "
+            "free; leave out small extrema by a persistence, or give a part of the field"
+        )
 
 
 def sizes(shape: tuple[int, ...]) -> str:
@@ -102,22 +135,24 @@ class Keeper:
 
     def take(self, values: Any) -> np.ndarray:
         """The values of an array or a data set. Error (ModelError): neither memory nor disk has room for them."""
-        needed = needed_bytes(values.shape, values.dtype, self.method, to_read=True)
+        numbers = values.dtype.kind in "fiu" and bool(values.shape)
         free = free_memory()
         room = min((each for each in (free, self.memory) if each is not None), default=math.inf)
-        numbers = values.dtype.kind in "fiu" and bool(values.shape)
+        needed = needed_bytes(values.shape, values.dtype, self.method, to_read=True)
+        tables = tables_bytes(values, room - needed) if numbers else 0
+        needed += tables
         if not numbers or (self.ranks.size == 1 and self.scratch is None and needed <= room):
             return np.asarray(values[()])
         if self.place is None:
-            chosen = agreed(self.ranks, lambda: self._folder(values, needed, room), at_root=True)
+            chosen = agreed(self.ranks, lambda: self._folder(values, needed, room, tables), at_root=True)
             self.place = self.stack.enter_context(workplace(chosen, self.ranks))
         return self.place.copied(values, kind_of(values.dtype))
 
-    def _folder(self, values: Any, needed: int, room: float) -> Path:
+    def _folder(self, values: Any, needed: int, room: float, tables: int = 0) -> Path:
         """Shared memory for ranks with room, else a disk. Error: it has none."""
         kind = kind_of(values.dtype)
         size = math.prod(values.shape) * (kind.itemsize + labels_bytes(self.method) + 2)
-        if self.scratch is None and size + PRIVATE_BYTES <= room and room_in(SHARED_MEMORY) >= size:
+        if self.scratch is None and size + tables + PRIVATE_BYTES <= room and room_in(SHARED_MEMORY) >= size:
             return SHARED_MEMORY
         folder = self.scratch or self.beside
         have = room_in(folder)

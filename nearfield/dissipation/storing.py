@@ -13,6 +13,7 @@ import numpy as np
 from nearfield.dissipation.extrema import Extrema
 from nearfield.dissipation.geometry import nearest
 from nearfield.dissipation.grids import AXES, widths_of
+from nearfield.dissipation.memory import refuse_saving
 from nearfield.entry.errors import ModelError
 from nearfield.entry.whole_file import replacing
 
@@ -32,6 +33,7 @@ def dataset_of(found: Elements) -> xarray.Dataset:
     """
     import xarray
 
+    refuse_saving(len(found))
     axes = AXES[: found.labels.ndim]
     both = (found.maxima, found.minima)
     table = {
