@@ -14,6 +14,7 @@ from nearfield.commands.console import print_answer
 from nearfield.commands.element_fields import QUANTITIES, field_of_monitor, monitor_named, times_of
 from nearfield.commands.streams import write
 from nearfield.commands.tables import rows
+from nearfield.commands.writing import make_folder, refuse_folder, written_to
 from nearfield.dissipation.elements import Request, analysed
 from nearfield.dissipation.grids import periods_of
 from nearfield.dissipation.labelled import closed_lines
@@ -25,7 +26,7 @@ from nearfield.entry.errors import ModelError
 from nearfield.entry.whole_file import write_whole
 from nearfield.entry.wording import counted
 from nearfield.machine.schedule import counted as counted_blocks
-from nearfield.machine.transport import world
+from nearfield.machine.transport import agreed, world
 from nearfield.pictures.style import png_bytes
 
 Given = tuple[Mapping[str, np.ndarray], Mapping[str, str], bool]
@@ -69,6 +70,7 @@ def analyse(wish: Wish, keeper: Keeper, as_json: bool) -> int:
     others = {name: read_field(f"{wish.field.rpartition(':')[0]}:{name}").values for name in names_of(wish.along)}
     scale = 1.0 if distances is None else distances
     request = Request(scale, wish.periodic, wish.method, wish.threads, wish.persistence, wish.chunk)
+    agreed(keeper.ranks, lambda: refuse_places(wish), at_root=True)
     found = analysed(field, request, keeper.place)
     if keeper.ranks.rank:
         keeper.ranks.from_root(None)
@@ -111,6 +113,14 @@ def tell(wish: Wish, found: Elements, given: Given, keeper: Keeper, as_json: boo
         answer["storage"] = keeper.remark
         write(sys.stderr, keeper.remark)
     return print_answer(as_json, answer, readable(facts["source"], found, in_cells), remarks)
+
+
+def refuse_places(wish: Wish) -> None:
+    """Error, before the work: the file or the folder for what was wished for cannot be written."""
+    if wish.output is not None:
+        refuse_folder(wish.output.parent, "--output", wish.output.name)
+    if wish.plots is not None:
+        refuse_folder(wish.plots, "--plots", "the pictures")
 
 
 def refuse_unused(wish: Wish) -> None:
@@ -187,13 +197,12 @@ PARTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"magnitude": np.abs, "re
 def draw(found: Elements, folder: Path) -> list[Path]:
     """Write every picture as a PNG file into a folder. Error: it cannot be written."""
     files = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, axes in found.plot.all().items():
-            files.append(folder / f"{name}.png")
-            write_whole(files[-1], png_bytes(axes.figure))
-    except OSError as error:
-        raise ModelError(f"{folder}: plots cannot be written there ({error}); choose another folder") from None
+    make_folder(folder, "--plots", "the pictures")
+    for name, axes in found.plot.all().items():
+        files.append(folder / f"{name}.png")
+        content = png_bytes(axes.figure)
+        with written_to(files[-1], "--plots", "folder"):
+            write_whole(files[-1], content)
     return files
 
 

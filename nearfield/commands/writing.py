@@ -23,10 +23,24 @@ def reason_of(error: OSError | ValueError) -> str:
 
 def make_folder(folder: Path, option: str = "--output", what: str = "the results") -> None:
     """The folder for what a command writes, refused before its work if it cannot be written."""
-    try:
+    with _taking(folder, option, what):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
+
+
+def refuse_folder(folder: Path, option: str, what: str) -> None:
+    """Error, before the work and without making any: the folder of an option cannot be made or written."""
+    with _taking(folder, option, what):
+        there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+        with tempfile.TemporaryFile(dir=there):
+            pass
+
+
+@contextlib.contextmanager
+def _taking(folder: Path, option: str, what: str) -> Iterator[None]:
+    try:
+        yield
     except (OSError, ValueError) as error:
         raise ModelError(
             f"{folder} cannot take {what}: {reason_of(error)}; give another folder with {option}"
