@@ -144,11 +144,25 @@ def test_what_rings_for_ever_in_a_dense_medium_never_decays(permittivity, width)
 
 
 def test_a_run_that_decays_has_been_below_the_wanted_energy_over_half_a_slow_period():
-    result = box(nf.CPML(4), check_every=10, sources=[nf.PointCurrent(MIDDLE, "z", nf.GaussianDerivative(8e9))]).run(1)
+    pulse = [nf.PointCurrent(MIDDLE, "z", nf.GaussianDerivative(8e9))]
+    water = nf.Medium(1.5, poles=nf.Debye(1.0, 1e-11))  # holds energy in poles
+    result = box(nf.CPML(4), check_every=10, sources=pulse, background=water).run(1)
     energy = result.excitation().energy
     last = energy.time.values >= energy.time.values[-1] - window(energy.time.values[-1], (0.0, 8e9))
     assert last.sum() >= 5 and energy.values[last].max() <= 1e-6 * energy.values.max()
     assert result.facts["runs"]["sources"]["energy_ratio"] == energy.values[last].max() / energy.values.max()
+
+
+@pytest.mark.parametrize("permittivity", [1.0, 4.0])
+def test_a_run_ends_at_once_where_its_energy_cannot_rise_again(permittivity):
+    """In vacuum at the first check below the wanted part, else that over eps_r, or after the window."""
+    pulse = [nf.PointCurrent(MIDDLE, "z", nf.GaussianDerivative(8e9))]
+    result = box(nf.CPML(4), check_every=10, sources=pulse, background=nf.Medium(permittivity)).run(1)
+    energy, facts = result.excitation().energy, result.facts["runs"]["sources"]
+    checks = energy.values[np.round(energy.time.values / result.facts["time_step"]) % 10 == 0]
+    assert facts["ended"] == "decayed" and facts["energy_ratio"] <= 1e-6
+    after = permittivity * checks[checks.argmax() :] / checks.max()
+    assert after[-1] <= 1e-6 < after[:-1].min()
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +18,7 @@ from nearfield.entry.triples import Triple, triple
 from nearfield.entry.wording import counted
 from nearfield.grid.boundaries import CPML, FACES
 from nearfield.grid.yee import AXES, COMPONENTS
+from nearfield.media.materials import Medium, along_axes
 from nearfield.run.growth import grown, grown_at_end
 from nearfield.run.weighings import Weighings
 
@@ -39,6 +41,7 @@ class Guard:
     volume: float  # m^3, mean of a cell
     weighings: Weighings
     hoarding: bool = False  # lumped parts hold energy that is not counted
+    swing: float = math.inf  # most by which the energy can rise without gain: from a trough to a crest
     times: list[float] = field(default_factory=list)
     energies: list[float] = field(default_factory=list)
     still: float = 0.0  # energy of a static field over the peak, where all else has decayed
@@ -52,7 +55,8 @@ class Guard:
         circuits = (*setup.simulation.ports, *setup.simulation.elements)
         hoarding = any(getattr(c, part, None) for c in circuits for part in ("inductance", "capacitance"))
         weighings = Weighings(setup.simulation.check_every, setup.steps, setup.time_step, setup.band)
-        return cls(setup.source_end(excitation), setup.decay, float(volume), weighings, hoarding)
+        swing = math.inf if hoarding else largest_swing(media_in_use(setup.simulation).values())
+        return cls(setup.source_end(excitation), setup.decay, float(volume), weighings, hoarding, swing)
 
     def add(self, step: int, energy_sum: float) -> str | None:
         """Take one energy sum; returns None to go on, "decayed" or "diverged" to stop."""
@@ -72,7 +76,10 @@ class Guard:
         if self._grows(grown):
             return "diverged"
         start = self.small_since
-        return "decayed" if start is not None and step >= self.weighings.end(start) else None
+        if start is None:
+            return None
+        sure = self.swing * energy <= (self.decay or 0.0) * self.peak
+        return "decayed" if sure or step >= self.weighings.end(start) else None
 
     def following(self, step: int) -> int:
         """The next step at which the energy is to be weighed."""
@@ -138,12 +145,26 @@ class Guard:
 
     @property
     def ratio(self) -> float:
-        """Largest energy of the last window over the peak."""
+        """Largest energy of the last window over the peak, or less where the last one cannot rise to that."""
         if not self.energies or not self.peak > 0:
             return 1.0
         step = self._step(self.times[-1])
         first = bisect_left(self.times, (step - self.weighings.window(step) - 0.5) * self.weighings.time_step)
-        return max(self.energies[first:]) / self.peak
+        return min(max(self.energies[first:]), self.swing * self.energies[-1]) / self.peak
+
+
+def largest_swing(media: Iterable[Medium]) -> float:
+    """Largest over least energy, as of vacuum, of what rings in these media: inf where poles hold some unseen.
+
+    sum(E^2 + H^2) lies between 1/most and 1/least of sum(eps E^2 + mu H^2), which does not grow; cells are taken for
+    equal here too.
+    """
+    values = [1.0]
+    for medium in media:
+        if medium.dispersive:
+            return math.inf
+        values += [*along_axes(medium.permittivity), *along_axes(medium.permeability)]
+    return max(values) / min(values)
 
 
 def explain_divergence(setup: Discretization, engine: Engine, guard: Guard) -> str:
