@@ -239,11 +239,14 @@ def test_a_trace_shows_every_ranks_computation_and_messages_in_one_time(long_mod
     spans = [event for event in events if event["ph"] == "X"]
     names = {rank: {event["name"] for event in spans if event["pid"] == rank} for rank in (0, 1)}
     assert all({"interior", "halos", "pack", "unpack", "wait"} <= own for own in names.values()), names
-    lasted = max(event["ts"] + event["dur"] for event in spans)
-    for rank in (0, 1):  # both ranks fill the same span of time, each thread with one thing at a time
+    packed, waited = {}, {}
+    for rank in (0, 1):  # each thread does one thing at a time
         own = sorted((e["ts"], e["ts"] + e["dur"]) for e in spans if e["pid"] == rank and e["tid"] == 0)
-        assert own[0][0] < 0.5 * lasted < own[-1][1]
         assert all(end <= begin + 1e-3 for (_, end), (begin, _) in pairwise(own))
+        packed[rank] = sorted(e["ts"] for e in spans if e["pid"] == rank and e["name"] == "pack")
+        waited[rank] = sorted(e["ts"] + e["dur"] for e in spans if e["pid"] == rank and e["name"] == "wait")
+    for rank in (0, 1):  # of one time: what a rank waits for at last, the other has packed since the trace began
+        assert len(waited[rank]) > 1 and packed[rank][0] < waited[1 - rank][-1]
     assert "Ranks in a block of steps" in (tmp_path / "o" / "report.html").read_text()
 
 
