@@ -14,7 +14,8 @@ from nearfield.commands.console import print_answer
 from nearfield.commands.element_fields import QUANTITIES, field_of_monitor, monitor_named, times_of
 from nearfield.commands.streams import write
 from nearfield.commands.tables import rows
-from nearfield.commands.writing import make_folder, refuse_folder, written_to
+from nearfield.commands.tables import save as save_figures
+from nearfield.commands.writing import refuse_folder
 from nearfield.dissipation.elements import Request, analysed
 from nearfield.dissipation.grids import periods_of
 from nearfield.dissipation.labelled import closed_lines
@@ -23,11 +24,10 @@ from nearfield.dissipation.partition import Elements
 from nearfield.dissipation.reading import read_field
 from nearfield.dissipation.storing import refuse_other, save
 from nearfield.entry.errors import ModelError
-from nearfield.entry.whole_file import write_whole
 from nearfield.entry.wording import counted
 from nearfield.machine.schedule import counted as counted_blocks
 from nearfield.machine.transport import agreed, world
-from nearfield.pictures.style import png_bytes
+from nearfield.pictures.style import figure_of
 
 Given = tuple[Mapping[str, np.ndarray], Mapping[str, str], bool]
 
@@ -92,7 +92,8 @@ def tell(wish: Wish, found: Elements, given: Given, keeper: Keeper, as_json: boo
         if lines is not None:
             answer["lines_that_end_elsewhere"] = lines.attrs["lines_that_end_elsewhere"]
     if wish.plots is not None:
-        answer["plots"] = [str(path) for path in draw(found, wish.plots)]
+        pictures = {name: figure_of(axes) for name, axes in found.plot.all().items()}
+        answer["plots"] = save_figures(wish.plots, pictures, "--plots")
         if wish.element is not None:
             answer["plots"].append(str(page_of_element(found, wish.element, wish.plots)))
     answer |= {
@@ -192,18 +193,6 @@ def part_of(values: np.ndarray, quantity: str | None, label: str) -> np.ndarray:
 
 
 PARTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"magnitude": np.abs, "real": np.real, "imaginary": np.imag}
-
-
-def draw(found: Elements, folder: Path) -> list[Path]:
-    """Write every picture as a PNG file into a folder. Error: it cannot be written."""
-    files = []
-    make_folder(folder, "--plots", "the pictures")
-    for name, axes in found.plot.all().items():
-        files.append(folder / f"{name}.png")
-        content = png_bytes(axes.figure)
-        with written_to(files[-1], "--plots", "folder"):
-            write_whole(files[-1], content)
-    return files
 
 
 def page_of_element(found: Elements, element: str, folder: Path) -> Path:

@@ -57,10 +57,11 @@ def cautions(setup: Discretization) -> list[str]:
     model, grid, context, bodies = setup.simulation, setup.grid, setup.context, setup.simulation._bodies
     fitted = isinstance(model.grid, AutoGrid) and model.grid.maximum_ratio <= LARGEST_RATIO
     sources, monitors = (list(features(model, (kind,))) for kind in ("source", "monitor"))
-    circuits = pair(
-        [(who, edges_of(each, context)) for who, each in features(model, (kind,))] for kind in ("port", "element")
+    placed = pair(
+        [(who, each, edges_of(each, context)) for who, each in features(model, (kind,))] for kind in ("port", "element")
     )
-    two_poles = [named for named in features(model, ("port", "element")) if hasattr(named[1], "_circuit")]
+    circuits = pair([(who, edges) for who, _, edges in each] for each in placed)
+    two_poles = [(who, each, edges) for own in placed for who, each, edges in own if hasattr(each, "_circuit")]
     lit = SOURCES in setup.excitations
     waves = [(who, source) for who, source in sources if lit and source.kind == "plane-wave"]
     guides = [port for port in model.ports if port.kind == "waveguide"]
@@ -88,7 +89,7 @@ def cautions(setup: Discretization) -> list[str]:
         *frequencies_outside_band(monitors, setup.band),
         *monitors_in_cpml(monitors, grid, model.boundaries),
         *floating_circuits(*circuits, context),
-        *ringing_columns((who, each._circuit(), edges_of(each, context)) for who, each in two_poles),
+        *ringing_columns((who, each._circuit(), edges) for who, each, edges in two_poles),
         *lines_drawn_on((port for port in model.ports if port.kind == "microstrip"), context),
         *open_far_field_surfaces(setup),
         *surfaces_in_boxes(waves, monitors, context),

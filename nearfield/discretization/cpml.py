@@ -149,6 +149,11 @@ def lowest_of(band: tuple[float, float]) -> float:
     return max(band[0], band[1] / WIDEST)
 
 
+def looked_at(band: tuple[float, float]) -> np.ndarray:
+    """Frequencies (Hz) of a band at which media are judged."""
+    return np.geomspace(lowest_of(band), band[1], LOOKED_AT)
+
+
 def travels(index: np.ndarray) -> np.ndarray:
     """Where a medium of these complex indices carries waves and does not only keep them out."""
     return np.abs(index.real) > 0.5 * np.abs(index.imag)
@@ -158,7 +163,7 @@ def wave_indices(medium: Medium, band: tuple[float, float]) -> np.ndarray:
     """Real parts of a medium's refractive index over the band, where it carries waves."""
     if not band[1] > 0.0:
         return np.array([medium.index])
-    frequencies = np.geomspace(lowest_of(band), band[1], LOOKED_AT)
+    frequencies = looked_at(band)
     index = np.sqrt(medium.relative_permittivity(frequencies) * medium.relative_permeability(frequencies))
     return np.abs(index.real)[travels(index)]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.bodies.outlines import straight_sides
-from nearfield.discretization.cpml import LOOKED_AT, lowest_of
+from nearfield.discretization.cpml import looked_at
 from nearfield.grid.yee import AXES
 from nearfield.media.materials import Medium
 
@@ -50,8 +50,7 @@ def _negative(setup: Discretization, medium: Medium) -> bool:
     """Whether Re eps_r is 0 or below somewhere in the band."""
     if not medium.dispersive or not setup.band[1] > 0.0:
         return False
-    frequencies = np.geomspace(lowest_of(setup.band), setup.band[1], LOOKED_AT)
-    return bool(np.real(medium.relative_permittivity(frequencies)).min() <= 0.0)
+    return bool(np.real(medium.relative_permittivity(looked_at(setup.band))).min() <= 0.0)
 
 
 def _off_lines(setup: Discretization, body: FilledShape) -> Iterator[tuple[float, str]]:

@@ -63,7 +63,7 @@ def ringing_columns(circuits: Iterable[tuple[str, Circuit, Edges]]) -> Iterator[
         branch = circuit.branch
         if branch is None or not branch.inductance or not branch.capacitance:
             continue
-        columns = {at for component, *index in edges for at in _across(component, index)}
+        columns = {at for component, *index in edges for at in map(tuple, _columns(component % 3, 0, index).tolist())}
         reactance = math.sqrt(branch.inductance / branch.capacitance)
         if len(columns) > 1 and LEAST_QUALITY * branch.resistance < reactance:
             ringing = 0.5 / math.pi / math.sqrt(branch.inductance * branch.capacitance)
@@ -75,10 +75,10 @@ def ringing_columns(circuits: Iterable[tuple[str, Circuit, Edges]]) -> Iterator[
             )
 
 
-def _across(component: int, index: Sequence[np.ndarray]) -> set[tuple[int, ...]]:
-    """The columns of edges along an axis, by their two other numbers."""
-    found = np.stack([part for a, part in enumerate(np.broadcast_arrays(*index)) if a != component % 3], axis=-1)
-    return set(map(tuple, found.reshape(-1, 2).tolist()))
+def _columns(axis: int, node: int, index: Sequence[np.ndarray]) -> np.ndarray:
+    """The columns of edges along an axis, each once, by their places (n, 3) at a node of it."""
+    places = np.broadcast_arrays(*(part if a != axis else np.array(node) for a, part in enumerate(index)))
+    return np.unique(np.stack(places, -1).reshape(-1, 3), axis=0)
 
 
 def _nodes_of(edges: Edges) -> set[tuple[int, ...]]:
@@ -113,10 +113,7 @@ def lines_drawn_on(ports: Iterable[MicrostripPort], context: Context) -> Iterato
 
 def touching_metal(context: Context, axis: int, node: int, index: Sequence[np.ndarray]) -> float:
     """The part of the columns of a circuit at whose end an edge is metal or lies on a PEC wall."""
-    columns = np.stack(
-        np.broadcast_arrays(*(part if a != axis else np.array(node) for a, part in enumerate(index))), -1
-    )
-    columns = np.unique(columns.reshape(-1, 3), axis=0)
+    columns = _columns(axis, node, index)
     touched = np.zeros(len(columns), dtype=bool)
     for other in range(3):
         for before in (0, 1):
