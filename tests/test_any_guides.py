@@ -182,6 +182,39 @@ def test_a_line_with_walls_off_the_lines_carries_what_its_ports_say(kind):
         assert np.abs(0.5 * power / result["power"].values - 1).max() < 1e-3
 
 
+@pytest.mark.parametrize("gap", [1e-5, 3e-4, 9e-4, 2e-3])
+def test_metal_that_all_but_touches_a_node_leaves_a_coaxial_line_its_wave(gap):
+    """The node at (1.3, 1.8) cells from the axis is so far outside. What is left of a face between it and the metal is
+    taken to be metal, and S of 1.5e-3 more of gap moves with it: ln(b/a) by 6e-4, and what cut cells add to k^2."""
+    middle = (8.3 * MM, 8.2 * MM)
+
+    def line(gap):
+        radius = (np.hypot(1.3, 1.8) - gap) * MM
+        outer = nf.Revolved("z", [(r * MM, z) for r, z in ((6.37, -1), (20, -1), (20, 1), (6.37, 1))], (*middle, 0))
+        inner = nf.Cylinder((*middle, -1), (*middle, 1), radius)
+        metal = [nf.Structure(shape, nf.PEC) for shape in (outer, inner)]
+        found = guide(metal, (17, 17), 1, 40, pulse=nf.Gaussian(3e9)).guide_modes([0.3e9])
+        beta, impedance = found.propagation_constant.values[0].imag, found.characteristic_impedance.values[0].real
+        return beta.item() * VACUUM_SPEED / (2 * np.pi * 0.3e9), impedance.item()
+
+    (index, impedance), (touching, wanted) = line(gap), line(0.0)
+    assert index == pytest.approx(1.0, abs=4e-4) and touching == pytest.approx(1.0, abs=4e-4)
+    assert impedance == pytest.approx(wanted, rel=1.2e-3)
+
+
+@pytest.mark.parametrize("gap", [1e-5, 3e-4])
+def test_a_wall_that_all_but_touches_a_line_is_taken_to_lie_on_it(gap):
+    """The walls of a guide of 12 x 6 cells; its cut-off is that on the line, of faces that are whole."""
+    block = nf.Structure(nf.Box((-1, -1, -1), (1, 1, 1)), nf.PEC)
+
+    def cutoff(gap):
+        hole = nf.Box(((2 - gap) * MM, 2 * MM, -1), ((14 + gap) * MM, (8 + gap) * MM, 1))
+        model = guide([block, nf.Structure(hole, nf.Medium())], (16, 10), 1, 40, metal="conformal")
+        return modes(model)[0].cutoff
+
+    assert cutoff(gap) == pytest.approx(cutoff(0.0), rel=1e-9)
+
+
 SHAPES = {
     "L": lambda: guide([block(5, 4, 12, 7)], length=90),
     "odd TEM": lambda: guide([strip(2, 4, 3), strip(8, 10, 3)], length=90, number=2),

@@ -10,6 +10,8 @@ from nearfield.bodies.geometry import filled_shapes
 from nearfield.coefficients.coefficients import Coefficients
 from nearfield.coefficients.contrasts import contrasts
 from nearfield.coefficients.interfaces import VANISHING, narrowness, thinned, weighed
+from nearfield.coefficients.media_means import PERMITTIVITY
+from nearfield.coefficients.plane_means import PlaneMeans
 from nearfield.entry.constants import VACUUM_SPEED
 
 WALLS = nf.Boundaries(all=nf.PEC)
@@ -53,6 +55,23 @@ def test_a_slanting_interface_is_weighed_by_its_normal(angle):
         assert abs(error.mean()) < 0.006
     plain = permittivity([body], 2, averaging="volume")  # along the interface
     np.testing.assert_allclose(permittivity([body], 2), plain, rtol=7e-9)  # shares are rounded to nine digits
+
+
+@pytest.mark.parametrize("angle", [20, 45, 70])
+def test_metal_that_comes_into_the_space_of_samples_leaves_their_means_as_they_were(angle):
+    """Ey and Ez on the plane x = 4 have their space from 3.5 on. Of that metal takes a thousandth, and shares change by
+    as much; once more for means of 1/eps along a line."""
+    body, _ = half_space(angle, nf.Medium(8.0), point=(4.2, 5.9))
+    for component in (1, 2):
+        metal = (nf.Structure(nf.Box((-1, -1, -1), (x, 13, 7)), nf.PEC) for x in (3.5 - 1e-3, 3.5 + 1e-3))
+        before, after = (
+            PlaneMeans(coefficients([body, block], metal="conformal").means, 0, 4, ((1, 11), (2, 4))).mean(
+                component, PERMITTIVITY
+            )
+            for block in metal
+        )
+        assert np.ptp(before) > 3.0
+        np.testing.assert_allclose(after, before, atol=0.01 * np.ptp(before))
 
 
 @settings(max_examples=50, deadline=None)

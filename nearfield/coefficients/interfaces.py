@@ -16,7 +16,7 @@ the space, exact for a plane: eps integrated over the space's outer faces. mu al
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
@@ -33,6 +33,8 @@ FLATTEST = 1e-6  # n_c^2 of a surface along an axis
 HALVINGS = 30  # steps of bisection
 UNMIXED = 1e12  # more than the pieces in a sample's space over the least part of it that counts
 Place = tuple[np.ndarray, np.ndarray]  # rows and columns of samples in a window
+Pieced = Sequence[np.ndarray]  # numbers of pieces along three axes, along the first all the same
+Ends = Sequence[tuple[np.ndarray, np.ndarray]]  # whether pieces are the first, and the last, of their samples
 
 
 class Contrast(NamedTuple):
@@ -162,17 +164,17 @@ class Pieces(NamedTuple):
     offsets: tuple[int, int]  # pieces of the two other axes with which the layers begin
 
     def crossed(self, media: int) -> Place:
-        """(rows, columns) of the samples that hold a piece which a curved surface crosses."""
+        """(rows, columns) of the samples that hold a piece which a curved surface between the first media crosses."""
         taken = np.logical_or.reduce([layer.mixed(media) for layer in self.layers.values() if len(layer.parts)])
         for place, (group, offset) in enumerate(zip(self.groups[1:], self.offsets)):
             index = np.minimum(group.start + np.arange(group.most)[:, None], group.stop - 1) - offset
             taken = np.logical_or.reduce([np.take(taken, part, axis=place) for part in index])
         return pair(np.nonzero(taken))
 
-    def gathered(self, at: Place, contrast: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Shares of the media in samples' space (samples, media); `contrast` (media,), integrated over its outer faces
-        (samples, 3); its lengths (samples, 3)."""
-        count = at[0].size
+    def gathered(self, at: Place, contrast: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Shares of the media in samples' space (samples, media); the gradient of `contrast` (media,), integrated over
+        what `free` (media,) of it holds, 1.0, and metal 0.0 (samples, 3); its lengths (samples, 3)."""
+        count, gradient = at[0].size, self._between_faces if free.all() else self._between_open_faces
         parts, normal, extent = np.zeros((count, contrast.size)), np.zeros((count, 3)), np.zeros((count, 3))
         which = np.zeros_like(at[0]), *at
         starts, stops = ([getattr(g, end)[n] for g, n in zip(self.groups, which)] for end in ("start", "stop"))
@@ -184,14 +186,40 @@ class Pieces(NamedTuple):
         for ahead in product(*(spans[place] for place in order)):
             near = [start + ahead[axis] for axis, start in zip(self.axes, starts)]
             rows = np.nonzero(np.logical_and.reduce([index < stop for index, stop in zip(near, stops)]))[0]
+            if not rows.size:
+                continue
             here = [index[rows] for index in near]
             lengths = [cut.length[index] for index, cut in zip(here, self.cuts)]
-            place = tuple(index - first for index, first in zip(here[1:], self.offsets))
-            layer = self.layers[int(self.groups[0].start[0]) + ahead[self.axes[0]]]
-            filled, faces = layer.looked_up(place, contrast)
             volume = math.prod(lengths[place] for place in order)
-            parts[rows] += volume[:, None] * filled
-            for index, length, axis, first, last in zip(here, lengths, self.axes, starts, stops):
-                out = (index == last[rows] - 1) * faces[..., axis, 1] - (index == first[rows]) * faces[..., axis, 0]
+            parts[rows] += volume[:, None] * self._looked_up(here, contrast)[0]
+            ends = [(index == first[rows], index == last[rows] - 1) for index, first, last in zip(here, starts, stops)]
+            for axis, length, out in zip(self.axes, lengths, gradient(here, ends, contrast, free)):
                 normal[rows, axis] += volume / length * out
         return parts / parts.sum(axis=1)[:, None], normal, extent
+
+    def _between_faces(self, here: Pieced, ends: Ends, contrast: np.ndarray, free: np.ndarray) -> Iterator[np.ndarray]:
+        """Along each axis, what the outer faces of samples have of pieces `here`; `ends`: which are first and last."""
+        faces = self._looked_up(here, contrast)[1]
+        for axis, (first, last) in zip(self.axes, ends):
+            yield last * faces[:, axis, 1] - first * faces[:, axis, 0]
+
+    def _between_open_faces(
+        self, here: Pieced, ends: Ends, contrast: np.ndarray, free: np.ndarray
+    ) -> Iterator[np.ndarray]:
+        """The same where metal takes a part: its surface counts as the mean of what the piece holds besides, so that
+        only differences from that count, and steps to the next pieces."""
+        filled, faces = self._looked_up(here, contrast)
+        opened = self._looked_up(here, free)[1]
+        above = faces - ((filled @ contrast) / np.maximum(filled @ free, VANISHING))[:, None, None] * opened
+        for place, (axis, (_, last)) in enumerate(zip(self.axes, ends)):
+            out, more = above[:, axis, 1] - above[:, axis, 0], np.nonzero(~last)[0]
+            if more.size:
+                beyond = [index[more] + (n == place) for n, index in enumerate(here)]
+                low, low_open = (self._looked_up(beyond, own)[1][:, axis, 0] for own in (contrast, free))
+                out[more] += low * opened[more, axis, 1] - faces[more, axis, 1] * low_open
+            yield out
+
+    def _looked_up(self, at: Pieced, contrast: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See `Layer`."""
+        place = tuple(index - first for index, first in zip(at[1:], self.offsets))
+        return self.layers[int(at[0][0])].looked_up(place, contrast)

@@ -172,17 +172,20 @@ class PlaneMeans:
         if np.ptp(contrast.answers) == 0.0 or not any(len(layer.parts) for layer in layers.values()):
             return None
         pieces = Pieces(layers, axes, cuts, groups, pair(start for start, _ in self._spans))
-        at = pieces.crossed(len(self._media.weighted))
-        parts, normal, lengths = pieces.gathered(at, np.append(contrast.answers, [0.0] * pierced))
+        media = contrast.answers.size  # without metal
+        at = pieces.crossed(media)
+        own, free = (np.append(values, [0.0] * pierced) for values in (contrast.answers, np.ones(media)))
+        parts, normal, lengths = pieces.gathered(at, own, free)
+        parts = parts[:, :media]
         places = np.full_like(at[0], self._plane), *(n + start for n, (start, _) in zip(at, self._window))
         for a, index in zip(axes, places):
             if nodes[a] and not self._media.grid.closed(a):  # a wall mirrors what lies at it
                 normal[(index == 0) | (index == self._media.grid.cells[a]), a] = 0.0
         size = np.linalg.norm(normal, axis=1)
         has = size > VANISHING * np.ptp(contrast.answers) * lengths.prod(axis=1) ** (2 / 3)
-        if pierced:  # the normal of what metal is next to is not known
-            has &= parts[:, -1] == 0.0
-            parts = parts[:, :-1]
+        if pierced:
+            has &= parts.any(axis=1)
+            parts = parts / np.maximum(parts.sum(axis=1, keepdims=True), VANISHING)
         return Crossed(pair(n[has] for n in at), parts[has], normal[has] / size[has, None], lengths[has])
 
 

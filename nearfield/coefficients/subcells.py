@@ -143,8 +143,9 @@ class Layer:
         return self._known[column]
 
     def mixed(self, media: int) -> np.ndarray:
-        """Whether pieces are mixtures of some of so many media."""
-        return np.asarray(self.numbers >= media)
+        """Whether pieces are mixtures of two or more of the first media."""
+        several = (self.parts[:, :media] > 0.0).sum(axis=1) > 1
+        return np.asarray(np.append(np.zeros(self.parts.shape[1], dtype=bool), several)[self.numbers])
 
     def looked_up(self, at: tuple[np.ndarray, ...], contrast: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(..., media): shares of the media in some pieces; (..., 3, 2): `contrast` (media,) on their faces."""
@@ -154,7 +155,7 @@ class Layer:
             mixed = (self.ends * contrast).sum(axis=-1)
             self._known[key] = np.concatenate((np.eye(contrast.size), self.parts)), np.concatenate((faces, mixed))
         parts, faces = self._known[key]
-        numbers = self.numbers[at] if isinstance(self.numbers, np.ndarray) else 0
+        numbers = self.numbers[at] if isinstance(self.numbers, np.ndarray) else np.full(at[0].shape, self.numbers)
         return parts[numbers], faces[numbers]
 
 

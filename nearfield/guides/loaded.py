@@ -234,10 +234,11 @@ def followed(equations: Equations, known: Wave, known_k2: float, k2: float) -> W
     square, waves = known.square + (k2 - known_k2) * slope(equations, known), equations.waves(k2)
     same = equations.wave(k2, known.electric)
     missed = np.abs(waves @ same.electric - same.square * same.electric).max()
-    if missed <= EXACT * np.abs(waves.diagonal()).max() * np.abs(same.electric).max():
+    rounding = EXACT * np.abs(waves.diagonal()).max()
+    if missed <= rounding * np.abs(same.electric).max():
         return same  # TEM waves: of several the solver would make a mixture
     for _ in range(MOST_ITERATIONS):
-        offset = 1e-7 * (abs(square) + k2)  # no matrix of rank one less
+        offset = max(1e-7 * (abs(square) + k2), rounding)  # no matrix of rank one less
         matrix = (waves - (square + offset) * unit).tocsc()
         solver = splu(matrix, "COLAMD")  # a fifth of the fill of MMD_AT_PLUS_A at 2400 edges
         last, before = one.electric, change

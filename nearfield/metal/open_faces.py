@@ -13,6 +13,7 @@ from nearfield.metal.followed_metal import NEGLIGIBLE, FaceMetal, Interval
 from nearfield.metal.patches import Window, next_axes, pair, shape_of
 from nearfield.metal.thin_walls import doubtful, kept, parts_of, pieces_of
 
+SLIVER = 2.0 * NEGLIGIBLE  # open part of a face below which its last open side is taken to lie in metal
 ALIKE = 1e-6  # difference of the areas of two parts of a face below which they tie; the first one wins
 FLATTEST = 0.2  # sine of the angle to the surface from which on a face counts as seeing it from the side
 STEP = 1e-3  # distance over which normals are differences, over the shorter side of a face
@@ -48,6 +49,10 @@ class OpenFaces:
         if cut.any():
             lost = None if given_up is None else given_up[:, cut]
             area[cut] = open_area(*outline(self._metal(*at, cut), _some(intervals, cut), lost))
+        sliver = cut & (area < SLIVER) & (np.sum([low != high for low, high in intervals], axis=0) == 1)
+        if sliver.any():
+            given_up = np.zeros((8, *cut.shape), dtype=bool) if given_up is None else given_up
+            given_up[:, sliver] = True
         return area, given_up
 
     def _draw_boundary(self, normal: int, plane: int, window: Window) -> np.ndarray | None:
