@@ -56,3 +56,40 @@ def test_ends_at_followed_metal_are_not_listed_as_moved():
     base = model("wire", 4.75)
     near = base.model_copy(update={"structures": (base.structures[0], lid, short)})
     assert any("meets what lies there" in entry["effect"] for entry in near.check().moved)
+
+
+FAR = (3 * MM, 6 * MM)
+LYING = {
+    "sheet": lambda z: nf.Sheet((3 * MM, 3 * MM, z), (13 * MM, 6 * MM, z)),
+    "plate": lambda z: nf.Box((3 * MM, 3 * MM, z), (13 * MM, 6 * MM, z + 0.2 * MM)),
+    "polygon": lambda z: nf.Polygon("z", [(3 * MM, 3 * MM), (13 * MM, 4 * MM), (13 * MM, 6 * MM), FAR], z, z),
+    "narrow strip": lambda z: nf.Sheet((3 * MM, 4.2 * MM, z), (13 * MM, 4.8 * MM, z)),
+}
+
+
+def inductance(kind, face):
+    """Of a loop (H) from a port through what lies on a block and the block back along a wall."""
+    result = nf.Simulation(
+        grid=nf.Grid.uniform(MM, (18, 9, 9)),
+        boundaries=nf.Boundaries(all=nf.PEC),
+        structures=[
+            nf.Structure(nf.Box((2.5 * MM, 2.5 * MM, 0), (6.5 * MM, 6.5 * MM, face * MM)), nf.PEC),
+            nf.Structure(LYING[kind](face * MM), nf.PEC),
+        ],
+        ports=[nf.LumpedPort("p", (12 * MM, 4.5 * MM, 0), (12 * MM, 4.5 * MM, face * MM), "z")],
+        waveform=nf.Gaussian(3e9),
+        decay=1e-6,
+        metal="conformal",
+    ).run(threads=1)
+    s = result.sparameters_at([1e8]).values.item()
+    return (50.0 * (1 + s) / (1 - s)).imag / (2 * np.pi * 1e8)
+
+
+@pytest.mark.parametrize("kind", LYING)
+def test_what_lies_on_a_face_between_lines_touches_it(kind):
+    """The loop's height is that of the line, 4 mm, where what lies there moves to it: 3 %, what the block's corners do.
+    A plate is followed: 10 %, its height. Without contact the impedance is that of a gap."""
+    on_line = inductance(kind, 4.0)
+    assert on_line > 0.5e-9
+    for face in (3.6, 3.995, 4.3):
+        assert inductance(kind, face) == pytest.approx(on_line, rel=0.1 if kind == "plate" else 0.03)

@@ -1,7 +1,8 @@
 """The wave of a hybrid mode along its guide: wave number and admittance between the frequencies where it is known.
 
 The mode's profiles and numbers are analytic in k^2, k = 2 sin(w dt/2)/(c dt), so polynomials in k^2 through Chebyshev's
-points of a band have errors that fall by a factor with each point. With beta and `drive` of nearfield/guides/loaded.py,
+points of a band have errors that fall by a factor with each point. Of a wave that goes on to 0 Hz beta^2 and the drive
+over k^2 are interpolated, so that they keep their digits there. With beta and `drive` of nearfield/guides/loaded.py,
 q = exp(-j beta d) on the grid and V e, I h of E and eta0 H,
 
     q - 2 + 1/q = -(beta d)^2,    I = +-drive/(k beta) V at one place,    I ahead - I before = -j dual drive/k V
@@ -81,17 +82,24 @@ class LoadedLine(Line):
     def cutoff_frequency(self) -> float:
         """Cut-off (Hz) on the grid; NaN where it lies below or above all points."""
         frequencies = np.linspace(self.frequencies[0], self.frequencies[-1], 4001)
-        below = np.flatnonzero(self.shares(frequencies) @ self.squares < 0)
+        below = np.flatnonzero(self._between(self.squares, frequencies) < 0)
         within = below.size and below[-1] + 1 < frequencies.size
         return float(frequencies[below[-1]]) if within else float("nan")
 
     def per_cell(self, frequencies: np.ndarray) -> np.ndarray:
-        return per_cell(-(self.shares(frequencies) @ self.squares) * self.cell**2)
+        return per_cell(-self._between(self.squares, frequencies) * self.cell**2)
+
+    def _between(self, values: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
+        """beta^2 or the drive, known at the points, at other frequencies."""
+        if self.frequencies[0] > 1.5 * LEAST * self.frequencies[-1] or self.squares[0] < 0.0:
+            return self.shares(frequencies) @ values
+        points, k = (wave_number(at, self.time_step) for at in (self.frequencies, frequencies))
+        return k**2 * (self.shares(frequencies) @ (values / points**2))
 
     def _wave(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """sqrt(q), k and the drive."""
-        root, shares = np.sqrt(self.per_cell(frequencies)), self.shares(frequencies)
-        return root, wave_number(frequencies, self.time_step), shares @ self.drives
+        root, k = np.sqrt(self.per_cell(frequencies)), wave_number(frequencies, self.time_step)
+        return root, k, self._between(self.drives, frequencies)
 
     def admittances(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         root, k, drive = self._wave(frequencies)

@@ -48,6 +48,6 @@ class OpenLine(LoadedLine):
         with np.errstate(divide="ignore", invalid="ignore"):
             root = np.sqrt(self.impedances(frequencies) / impedance)
             same, mixed = 0.5 * (root + 1 / root), 0.5 * (root - 1 / root)
-        good = np.isfinite(root)
-        a, b = same * incident + mixed * outgoing, mixed * incident + same * outgoing
+            a, b = same * incident + mixed * outgoing, mixed * incident + same * outgoing
+        good = np.isfinite(root) & (root > 0.0)  # below a cut-off its waves carry no power
         return np.where(good, a, 0.0), np.where(good, b, 0.0)

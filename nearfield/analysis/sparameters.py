@@ -66,7 +66,8 @@ def port_waves(
 
 def excited_enough(drive: np.ndarray) -> np.ndarray:
     """The frequencies at which the incident wave, of these magnitudes, says anything."""
-    return np.isfinite(drive) & (drive > DRIVE_FLOOR * drive.max(initial=0.0))
+    known = np.isfinite(drive)
+    return known & (drive > DRIVE_FLOOR * drive.max(initial=0.0, where=known))
 
 
 def told_apart(incident: np.ndarray, excited: Sequence[int]) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Edges that keep thin metal joined to the solid metal it stands on, where that ends between lines of the grid.
 
-A sheet, strip, rod or wire that ends at a face of solid metal takes edges from the nearest node on. Where the face is
-followed through its cell that node may lie outside: the edge from there into the solid is metal too.
+A sheet, strip, rod or wire that ends at a face of solid metal, or lies on it, takes edges of the nearest nodes. Where
+the face is followed through its cell these may lie outside: the edge from there into the solid is metal too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Ends = tuple[np.ndarray, np.ndarray, tuple[int, int]]  # drawn places (n, 3) (m)
 
 
 def joining_edges(bodies: Sequence[Body], grid: YeeGrid) -> list[tuple[EdgeBox, ...]]:
-    """For each body, edges from its ends into the solid metal that they touch."""
+    """For each body, edges from its ends and its sides into the solid metal that they touch."""
     solid = [body for body in bodies if body.kind == "pec" and body.solid]
     margin, cell = margin_of(grid), max(float(grid.primary(a).max()) for a in range(3))
     return [
@@ -46,7 +46,7 @@ def _beside(body: Body, solid: Sequence[Body], reach: float) -> list[Body]:
 
 
 def _joining(body: Body, solid: Sequence[Body], grid: YeeGrid, margin: float) -> Iterator[EdgeBox]:
-    for places, nodes, (axis, way) in _ends(body, grid) if solid else ():
+    for places, nodes, (axis, way) in (*_ends(body, grid), *_sides(body, grid, margin)) if solid else ():
         at = np.stack([grid.lines[a][nodes[:, a]] for a in range(3)], axis=1)
         beyond = nodes + way * UNIT[axis]
         inside = (beyond[:, axis] >= 0) & (beyond[:, axis] <= grid.cells[axis])
@@ -78,6 +78,24 @@ def _ends(body: Body, grid: YeeGrid) -> Iterator[Ends]:
     for axis, way in product(range(3), (-1, 1)):
         if spans[axis][0] != spans[axis][1]:
             yield _rim(body, spans, grid, axis, way)
+
+
+def _sides(body: Body, grid: YeeGrid, margin: float) -> Iterator[Ends]:
+    """The nodes of metal that is thin across an axis, on either side of it."""
+    nodes = np.unique(np.concatenate([_nodes_of(box) for box in body.edges]), axis=0)
+    for axis in np.flatnonzero(np.ptp(nodes, axis=0) == 0).tolist():
+        for way, ends in ((-1, body.lower), (1, body.upper)):
+            places = np.stack([grid.lines[a][np.clip(nodes[:, a], 0, grid.cells[a])] for a in range(3)], axis=1)
+            places[:, axis] = ends[axis]
+            own = ((nodes >= 0) & (nodes <= grid.cells)).all(axis=1)
+            own &= isinstance(body.shape, Wire) or _holds(body, places, margin)
+            yield places[own], nodes[own], (axis, way)
+
+
+def _nodes_of(box: EdgeBox) -> np.ndarray:
+    """The nodes (n, 3) at the ends of its edges."""
+    first = np.argwhere(box.drawn) + np.array(box.lower)
+    return np.concatenate((first, first + UNIT[box.component]))
 
 
 def _rim(body: Body, spans: Sequence[tuple[int, int]], grid: YeeGrid, axis: int, way: int) -> Ends:

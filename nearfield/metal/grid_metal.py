@@ -13,6 +13,7 @@ from nearfield.bodies.shapes import Solid, Wire
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
 from nearfield.metal.cell_bound import apart, bounded_by_cell
+from nearfield.metal.circuit_ends import bridges
 from nearfield.metal.conductors import Conductors
 from nearfield.metal.conformal import followed, open_parts
 from nearfield.metal.corner_lines import vertices
@@ -69,10 +70,22 @@ class GridMetal:
             self._stepped.append((replace(body, solid=False, edges=()) if one else body, medium))
             if one or (body.solid and body.kind != "pec"):
                 self._cutting.append((body, medium))
-        self.vertices: list[int] = []  # cells of the shortest edge at each corner of solids where three meet
         self._conductors = Conductors(grid, boundaries, [body for body, _ in self._stepped])
         self.openings = open_parts(grid, boundaries, [body for body, _ in self._cutting], light)
+        if conformal:
+            self._join(gaps)
+        self.vertices: list[int] = []  # cells of the shortest edge at each corner of solids where three meet
         self.rims = self._about_rims([body for body, _ in owned], taken) if conformal else None
+
+    def _join(self, circuits: Sequence[Edges]) -> None:
+        """Join circuits to the metal that they are drawn to end at."""
+        samples = SampleNumbers(self.grid)
+        sheets = self.sheets.metal if self.sheets else np.empty(0, dtype=np.int64)
+        joining = bridges(samples, circuits, _Samples(self, samples, sheets))
+        body = next((body for body, _ in self._stepped if body.kind == "pec"), None)
+        if joining and body:
+            self._stepped.append((replace(body, solid=False, edges=tuple(joining)), "pec"))
+            self._conductors = Conductors(self.grid, self._boundaries, [each for each, _ in self._stepped])
 
     def _about_sheets(self, bodies: Sequence[Body], gaps: Sequence[Edges], followed: Sequence[bool]) -> SheetRims:
         """The rims of flat metal, which narrow strips meet where they touch it alone."""

@@ -11,13 +11,13 @@ import numpy as np
 
 from nearfield.entry.wording import quantity
 from nearfield.grid.yee import AXES
+from nearfield.metal.circuit_ends import column_ends, touched
 
 if TYPE_CHECKING:
     from nearfield.lowering.context import Context
     from nearfield.ports.circuits import Circuit
     from nearfield.ports.ports import MicrostripPort
 
-MOST_OFF = 0.7  # part of a circuit's columns that must touch metal; edges of strips lie between columns
 LEAST_QUALITY = 10.0  # of L and C in series, from which currents between columns of edges are said to ring
 BEHIND = 3  # cells behind a microstrip port's sheet in which its strip must have ended
 
@@ -42,15 +42,17 @@ def floating_circuits(
                 component, *index = part
                 axis = component % 3
                 shared = {at[axis] for at in _nodes_of([part]) if met[at] > 1}
-                for end, node in (("lower", int(index[axis].min())), ("upper", int(index[axis].max()) + 1)):
-                    touching = 1.0 if node in shared else touching_metal(context, axis, node, index)
+                for nodes, _, way in column_ends(axis, index):
+                    end, node = "upper" if way > 0 else "lower", int(nodes[0, axis])
+                    held = touched(context.grid, nodes, context.coefficients.is_metal)
+                    touching = 1.0 if node in shared else float(held.mean())
                     where = f"{end} end at {AXES[axis]}={context.grid.lines[axis][node]:.6g} m"
                     if touching == 0.0:
                         yield (
                             f"{who}: its {where} touches no metal, so {lost}; let it span the gap between two "
                             "conductors"
                         )
-                    elif touching < MOST_OFF:
+                    elif touching < 1.0:
                         yield (
                             f"{who}: {100 * (1 - touching):.0f} % of its columns touch no metal at its {where}, but "
                             "the current is shared among all; let it be no wider than the conductors that it joins"
@@ -63,7 +65,8 @@ def ringing_columns(circuits: Iterable[tuple[str, Circuit, Edges]]) -> Iterator[
         branch = circuit.branch
         if branch is None or not branch.inductance or not branch.capacitance:
             continue
-        columns = {at for component, *index in edges for at in map(tuple, _columns(component % 3, 0, index).tolist())}
+        ends = (next(column_ends(component % 3, index))[0] for component, *index in edges)
+        columns = {at for nodes in ends for at in map(tuple, nodes.tolist())}
         reactance = math.sqrt(branch.inductance / branch.capacitance)
         if len(columns) > 1 and LEAST_QUALITY * branch.resistance < reactance:
             ringing = 0.5 / math.pi / math.sqrt(branch.inductance * branch.capacitance)
@@ -73,12 +76,6 @@ def ringing_columns(circuits: Iterable[tuple[str, Circuit, Edges]]) -> Iterator[
                 f"{quantity(ringing, 'Hz')} with next to no loss, so that the run lasts long and its records are cut "
                 f"off; let it lie on one column (a line from end to end), or give it {quantity(cure, 'ohm')} or more"
             )
-
-
-def _columns(axis: int, node: int, index: Sequence[np.ndarray]) -> np.ndarray:
-    """The columns of edges along an axis, each once, by their places (n, 3) at a node of it."""
-    places = np.broadcast_arrays(*(part if a != axis else np.array(node) for a, part in enumerate(index)))
-    return np.unique(np.stack(places, -1).reshape(-1, 3), axis=0)
 
 
 def _nodes_of(edges: Edges) -> set[tuple[int, ...]]:
@@ -109,17 +106,3 @@ def lines_drawn_on(ports: Iterable[MicrostripPort], context: Context) -> Iterato
                 "many times as long. Let the strip end at the sheet, or give the line a WaveguidePort with "
                 'shape = "open", which launches one way on a line that goes on into the CPML'
             )
-
-
-def touching_metal(context: Context, axis: int, node: int, index: Sequence[np.ndarray]) -> float:
-    """The part of the columns of a circuit at whose end an edge is metal or lies on a PEC wall."""
-    columns = _columns(axis, node, index)
-    touched = np.zeros(len(columns), dtype=bool)
-    for other in range(3):
-        for before in (0, 1):
-            at = columns - before * np.eye(3, dtype=columns.dtype)[other]
-            at = np.stack(context.grid.in_cell(at.T), axis=-1)
-            there = ((at >= 0) & (at < context.grid.component_shape(other))).all(axis=1)
-            if there.any():
-                touched[there] |= np.asarray(context.coefficients.is_metal(other, *at[there].T))
-    return float(touched.mean())

@@ -1,0 +1,73 @@
+"""Edges that join circuits to the metal which they are drawn to end at, where that ends between lines of the grid.
+
+The corners of a port or an element move to the nearest lines. Where metal is followed, its rim or its face may then
+lie up to half a cell before a column of edges, which would hang in the air: the edge from there to the metal, or to the
+next column that touches it, is metal too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from nearfield.entry.triples import triple
+from nearfield.grid.yee import YeeGrid
+from nearfield.metal.rim_factors import MetalSamples
+from nearfield.metal.sample_numbers import UNIT, SampleNumbers
+from nearfield.metal.thin_metal import EdgeBox
+from nearfield.metal.wire_ends import Edges
+
+Conducts = Callable[..., np.ndarray]  # of a component and indices i, j, k
+
+
+def bridges(samples: SampleNumbers, circuits: Sequence[Edges], metal: MetalSamples) -> list[EdgeBox]:
+    """The edges between columns of circuits and the metal less than a cell away."""
+
+    def conducts(component: int, *index: np.ndarray) -> np.ndarray:
+        return metal.conducts(samples.number(component, np.stack(index, axis=1)))
+
+    ends = [end for component, *index in circuits for end in column_ends(component % 3, index)]
+    met = [set(map(tuple, nodes.tolist())) for nodes, _, _ in ends]
+    found: list[EdgeBox] = []
+    for number, (nodes, axis, way) in enumerate(ends):
+        others = set().union(*(each for n, each in enumerate(met) if n != number))
+        held = touched(samples.grid, nodes, conducts) | [tuple(node) in others for node in nodes.tolist()]
+        for place in np.flatnonzero(~held).tolist():
+            edge = next(_to_metal(samples, nodes, held, place, axis, way, metal), None)
+            if edge is not None:
+                component, first = edge
+                found.append(EdgeBox(component, triple(first.tolist()), triple((first + 1).tolist())))
+    return found
+
+
+def _to_metal(
+    samples: SampleNumbers, nodes: np.ndarray, held: np.ndarray, place: int, axis: int, way: int, metal: MetalSamples
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Edges (component, index) from a column's end: on into the metal that cuts it, to a column beside it."""
+    node = nodes[place]
+    ahead = node - (way < 0) * UNIT[axis]
+    number = samples.number(axis, ahead[None])
+    if number[0] >= 0 and metal.opened(number)[0] < 1.0:
+        yield axis, ahead
+    for other in nodes[held & (np.abs(nodes - node).sum(axis=1) == 1)]:
+        yield int(np.argmax(other != node)), np.minimum(node, other)
+
+
+def column_ends(axis: int, index: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, int, int]]:
+    """Of a block of edges along an axis the nodes (n, 3) at either end of its columns, the axis, and the way out."""
+    for node, way in ((int(index[axis].min()), -1), (int(index[axis].max()) + 1, 1)):
+        places = np.broadcast_arrays(*(part if a != axis else np.array(node) for a, part in enumerate(index)))
+        yield np.unique(np.stack(places, -1).reshape(-1, 3), axis=0), axis, way
+
+
+def touched(grid: YeeGrid, nodes: np.ndarray, conducts: Conducts) -> np.ndarray:
+    """At which nodes (n, 3) an edge is metal or lies on a conducting wall."""
+    found = np.zeros(len(nodes), dtype=bool)
+    for axis in range(3):
+        for before in (0, 1):
+            at = np.stack(grid.in_cell((nodes - before * UNIT[axis]).T), axis=-1)
+            there = ((at >= 0) & (at < grid.component_shape(axis))).all(axis=1)
+            if there.any():
+                found[there] |= np.asarray(conducts(axis, *at[there].T))
+    return found
