@@ -65,4 +65,4 @@ def test_a_port_wider_than_its_strip_is_named():
     wide = nf.LumpedPort("1", (0, -5 * MM, 0), (0, 5 * MM, 1.5 * MM), "z")
     assert port.lower[1] == pytest.approx(-1.45 * MM)
     warnings = model.model_copy(update={"ports": (wide, model.ports[1])}).check().warnings
-    assert any("36 % of its columns touch no metal at its upper end" in str(warning) for warning in warnings), warnings
+    assert any("55 % of its columns touch no metal at its upper end" in str(warning) for warning in warnings), warnings

@@ -55,6 +55,22 @@ def test_an_edge_on_a_grid_line_is_asked_where_its_coefficients_go_on():
     assert agreement(less, more) > 1.0  # another law on the other side: the test asks something
 
 
+@pytest.mark.parametrize(
+    "length, beside",
+    [
+        pytest.param(7.994e-3, (0.0,), id="0.003 cells before a line"),
+        pytest.param(9.2e-3, (-3e-6, 3e-6), id="where samples leave the reach of a rim"),
+    ],
+)
+def test_an_edge_where_coefficients_are_steep_or_leap_has_the_slope_of_a_side(length, beside):
+    """Cut edges and faces change as steeply as the field beside them, and nearly all of it cancels. Where coefficients
+    leap by 0.02 the slope is that of a side, 5 %: bends of others there; not what a step over both makes of it."""
+    frequencies = np.linspace(8e9, 11e9, 13)
+    found = sensitivities(patch, {"length": length}, frequencies, threads=1).derivative.values[0]
+    pairs = (differences(patch, {"length": length + by}, "length", 1e-6, frequencies) for by in beside)
+    assert min(agreement(found, 0.5 * sum(pair)) for pair in pairs) < (0.05 if len(beside) > 1 else 0.01)
+
+
 def stub(length=4.3e-3, **entries):
     """A strip between two ports with an open stub at its middle, over ground."""
     lines = [(np.arange(-n, m + 1) * CELL).tolist() for n, m in ((12, 12), (7, 11), (0, 7))]

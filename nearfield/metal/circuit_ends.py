@@ -8,9 +8,11 @@ next column that touches it, is metal too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nearfield.bodies.shapes import Wire
 from nearfield.entry.triples import triple
 from nearfield.grid.yee import YeeGrid
 from nearfield.metal.rim_factors import MetalSamples
@@ -18,11 +20,18 @@ from nearfield.metal.sample_numbers import UNIT, SampleNumbers
 from nearfield.metal.thin_metal import EdgeBox
 from nearfield.metal.wire_ends import Edges
 
+if TYPE_CHECKING:
+    from nearfield.metal.metal import Body
+
+MOVED = 0.5 + 1e-6  # cells by which corners move to lines, at most
 Conducts = Callable[..., np.ndarray]  # of a component and indices i, j, k
 
 
-def bridges(samples: SampleNumbers, circuits: Sequence[Edges], metal: MetalSamples) -> list[EdgeBox]:
-    """The edges between columns of circuits and the metal less than a cell away."""
+def bridges(
+    samples: SampleNumbers, circuits: Sequence[Edges], metal: MetalSamples, bodies: Sequence[Body]
+) -> list[EdgeBox]:
+    """The edges between columns of circuits and the metal of some bodies half a cell away along each axis, or less."""
+    conductors = [body for body in bodies if body.kind == "pec" and not isinstance(body.shape, Wire)]
 
     def conducts(component: int, *index: np.ndarray) -> np.ndarray:
         return metal.conducts(samples.number(component, np.stack(index, axis=1)))
@@ -33,7 +42,8 @@ def bridges(samples: SampleNumbers, circuits: Sequence[Edges], metal: MetalSampl
     for number, (nodes, axis, way) in enumerate(ends):
         others = set().union(*(each for n, each in enumerate(met) if n != number))
         held = touched(samples.grid, nodes, conducts) | [tuple(node) in others for node in nodes.tolist()]
-        for place in np.flatnonzero(~held).tolist():
+        hanging = ~held & _beside(nodes, conductors, samples.grid)
+        for place in np.flatnonzero(hanging).tolist():
             edge = next(_to_metal(samples, nodes, held, place, axis, way, metal), None)
             if edge is not None:
                 component, first = edge
@@ -48,10 +58,19 @@ def _to_metal(
     node = nodes[place]
     ahead = node - (way < 0) * UNIT[axis]
     number = samples.number(axis, ahead[None])
-    if number[0] >= 0 and metal.opened(number)[0] < 1.0:
+    if number[0] >= 0 and metal.opened(number)[0] <= MOVED:
         yield axis, ahead
     for other in nodes[held & (np.abs(nodes - node).sum(axis=1) == 1)]:
         yield int(np.argmax(other != node)), np.minimum(node, other)
+
+
+def _beside(nodes: np.ndarray, bodies: Sequence[Body], grid: YeeGrid) -> np.ndarray:
+    """Which nodes (n, 3) are as near to a body along each axis as corners move."""
+    places = [grid.lines[a][nodes[:, a]] for a in range(3)]
+    cells = [grid.primary(a)[np.minimum(nodes[:, a], grid.cells[a] - 1)] for a in range(3)]
+    reach = MOVED * np.sqrt(sum(cell**2 for cell in cells))
+    near = (np.asarray(body.shape._signed_distance(*places)) <= reach for body in bodies)
+    return np.logical_or.reduce([*near, np.zeros(len(nodes), dtype=bool)])
 
 
 def column_ends(axis: int, index: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, int, int]]:

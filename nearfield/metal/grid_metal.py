@@ -79,11 +79,11 @@ class GridMetal:
 
     def _join(self, circuits: Sequence[Edges]) -> None:
         """Join circuits to the metal that they are drawn to end at."""
-        samples = SampleNumbers(self.grid)
-        sheets = self.sheets.metal if self.sheets else np.empty(0, dtype=np.int64)
-        joining = bridges(samples, circuits, _Samples(self, samples, sheets))
-        body = next((body for body, _ in self._stepped if body.kind == "pec"), None)
-        if joining and body:
+        samples, bodies = SampleNumbers(self.grid), [body for body, _ in self._stepped]
+        metal = _Samples(self, samples, np.empty(0, dtype=np.int64))  # what edges of bodies do not hold is none yet
+        joining = bridges(samples, circuits, metal, bodies)
+        if joining:
+            body = next(body for body in bodies if body.kind == "pec")
             self._stepped.append((replace(body, solid=False, edges=tuple(joining)), "pec"))
             self._conductors = Conductors(self.grid, self._boundaries, [each for each, _ in self._stepped])
 

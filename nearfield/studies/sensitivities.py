@@ -47,9 +47,10 @@ def sensitivities(
     values at which derivatives are taken, numbers (SI) or texts ("15 mm"); of a model file also names alone.
     frequencies: Hz; left out, 101 over the band of the pulses, on large models fewer, down to 11. output: a file for
     the run's result. steps: by how much a parameter is changed to see which coefficients it moves (SI or text); left
-    out, so much that bodies move by 0.002 of a cell, or 1e-5 of its value where none moves. probes: names of monitors
-    `Probe` whose spectra are derived too, by one further run each. far_fields: ("pattern", theta, phi, "theta") each, a
-    monitor `FarField`, a direction and the part of E (or "phi"), by one further run each; an automatic grid then stays.
+    out, so much that bodies move by 0.002 of a cell (flat metal along the axes and boxes of media by a tenth), or
+    1e-5 of its value where none moves. probes: names of monitors `Probe` whose spectra are derived too, by one further
+    run each. far_fields: ("pattern", theta, phi, "theta") each, a monitor `FarField`, a direction and the part of E (or
+    "phi"), by one further run each; an automatic grid then stays.
 
     Variables: `sparameters` (frequency, to, source), `derivative` (parameter, frequency, to, source) per SI unit of the
     parameter, and of each parameter its `value`, `unit`, `step`; with probes `field` (probe, frequency, source), as of
@@ -144,7 +145,7 @@ def _refuse_kinds(model: Discretization) -> None:
 
 def _changes(models: Models, parameter: Varied) -> list[Touched]:
     """The samples that a parameter touches. Error: none."""
-    found = touched(models)
+    found = touched(models, parameter.leap)
     if not found:
         raise ModelError(
             f"parameter {parameter.name}: a step of {parameter.step:.3g} {parameter.unit} changes nothing on the grid. "

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 Models = tuple["Discretization", "Discretization", "Discretization"]
 
 RUN, MORE, LESS = range(3)  # of `Models`: as it runs; with more and less of a parameter
-LEAP = 0.02  # of a coefficient; more is no change of a small step
-UNLIKE = 4.0  # times the change to the other side
+UNLIKE = 4.0  # times the change to the other side, from which on a change is a leap
 SAME = 1e-9  # of a length; grids differ by rounding too
 ABOUT = 3  # cells from an edge of metal within which it changes coefficients
 
@@ -31,13 +30,14 @@ class Touched:
     """Samples of one component that a change touches.
 
     index: (3, n). stay, drive: (3, n) each, Ca and Cb (or Da and Db) of the model as it runs, with more and with less
-    of the parameter.
+    of the parameter. leap: changes of a coefficient, over its largest value, that may be no change of a small step.
     """
 
     component: int
     index: np.ndarray
     stay: np.ndarray
     drive: np.ndarray
+    leap: float
 
     @property
     def dead(self) -> np.ndarray:
@@ -48,7 +48,7 @@ class Touched:
     def leaps(self) -> np.ndarray:
         """Which samples leap with more, and which with less of the parameter, (2, n): from metal to the open, say."""
         moved = np.abs(self.drive[[MORE, LESS]] - self.drive[RUN])
-        return (moved > LEAP * self.drive.max(axis=0)) & (moved > UNLIKE * moved[::-1])
+        return (moved > self.leap * self.drive.max(axis=0)) & (moved > UNLIKE * moved[::-1])
 
     def response(self, which: int, turn: np.ndarray) -> np.ndarray:
         """What a unit of curl makes in a step: (frequency, n); `which`: one of `Models`.
@@ -60,19 +60,20 @@ class Touched:
         return made
 
 
-def touched(models: Models) -> list[Touched]:
-    """The samples in which coefficients or lengths differ with more and less of a parameter, by component.
+def touched(models: Models, leap: float) -> list[Touched]:
+    """The samples in which coefficients or lengths differ with more and less of a parameter, by component; `leap`: see
+    `Touched`.
 
     Error: a sample has a medium that remembers, whose update is more than Ca and Cb.
     """
-    found = [part for part in (_of_component(models, component) for component in range(6)) if part.index.size]
+    found = [part for part in (_of_component(models, component, leap) for component in range(6)) if part.index.size]
     for part in found:
         for model in models:
             _refuse_memory(model.coefficients, part)
     return found
 
 
-def _of_component(models: Models, component: int) -> Touched:
+def _of_component(models: Models, component: int, leap: float) -> Touched:
     index, stay, drive = [], [], []
     x, y, z = (_moved(models, component, axis) for axis in range(3))
     _, ny, nz = models[0].coefficients.active
@@ -85,7 +86,7 @@ def _of_component(models: Models, component: int) -> Touched:
         index.append(np.stack((np.full(row.size, plane), row, column)))
         stay.append(np.stack([pair[0][at] for pair in pairs]))
         drive.append(np.stack([pair[1][at] for pair in pairs]))
-    return Touched(component, *(np.concatenate(part, axis=1) for part in (index, stay, drive)))
+    return Touched(component, *(np.concatenate(part, axis=1) for part in (index, stay, drive)), leap)
 
 
 def _moved(models: Models, component: int, axis: int) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.bodies.shapes import Rectangular
 from nearfield.discretization.discretization import Discretization, grid_of
 from nearfield.discretization.excitations import port_waveform
 from nearfield.entry.dimensions import NONE, unit_text
@@ -17,28 +18,33 @@ from nearfield.entry.expressions import ExpressionError
 from nearfield.entry.parameters import value_of
 from nearfield.entry.toml_text import plain
 from nearfield.grid.grid import AutoGrid, Grid
+from nearfield.media.surface_media import is_metal
 from nearfield.studies.convergence import one_method
 from nearfield.studies.user_function import call_with
 
 if TYPE_CHECKING:
+    from nearfield.bodies.geometry import FilledShape
     from nearfield.grid.yee import YeeGrid
     from nearfield.simulation import Simulation
 
 SHARE = 1e-5  # of a parameter's value by which it is changed, unless that moves bodies
-MOVED = 2e-3  # of a cell by which bodies are moved
+MOVED = 2e-3  # of a cell by which bodies are moved ...
+SMOOTH = 2e-4  # ... that no search for surfaces makes rough: next to a line the field of rims goes on steeply
 BODIES = ("structures", "media", "background")  # what parameters may change
 APART = ("grid", "parameters", "title", "monitors")  # what is given anew, or is a record
 
 
 @dataclass(frozen=True)
 class Varied:
-    """A parameter: its value (SI), its unit, by how much it is changed, and whether it is typed as a text."""
+    """A parameter: its value (SI), its unit, by how much it is changed, whether it is typed as a text, and from what
+    change of a coefficient on that is a leap (touched.py)."""
 
     name: str
     value: float
     unit: str
     step: float
     as_text: bool
+    leap: float = 10.0 * MOVED
 
     def given(self, times: float) -> float | str:
         """The value with so many steps added, as the model takes it."""
@@ -76,9 +82,9 @@ def varied(values: Mapping[str, Any], steps: Mapping[str, Any], make: Callable[.
     start = {each.name: each.given(0) for each in found}
     model = call_with(make, start)
     for each in free:
-        rate = _cells_moved(model, make(**start | {each.name: each.given(1)}))
-        if rate > 0.0:
-            found[found.index(each)] = replace(each, step=each.step * MOVED / rate)
+        times, moved = _step_of_bodies(model, make(**start | {each.name: each.given(1)}))
+        if times > 0.0:
+            found[found.index(each)] = replace(each, step=each.step * times, leap=10.0 * moved)
     return found
 
 
@@ -94,16 +100,24 @@ def _varied(name: str, given: Any, step: Any) -> Varied:
     return Varied(name, value.number, unit, size, isinstance(given, str))
 
 
-def _cells_moved(model: Simulation, beside: Simulation) -> float:
-    """By how many cells the ends of a body lie elsewhere in another model, at most."""
-    grid, most = grid_of(model), 0.0
+def _step_of_bodies(model: Simulation, beside: Simulation) -> tuple[float, float]:
+    """How many times as far as in another model the ends of bodies may lie elsewhere, 0 where none does; and by how
+    many cells that is."""
+    grid, most, moved = grid_of(model), 0.0, MOVED
     for own, other in zip(model._bodies, beside._bodies):
+        allowed = SMOOTH if _smooth(own) else MOVED
         for axis, ends in enumerate(zip(zip(*own.shape.bounds()), zip(*other.shape.bounds()))):
             for here, there in zip(*ends):
                 if here != there and np.isfinite(there - here):
                     cell = grid.primary(axis)[min(grid.nearest_node(axis, here), grid.cells[axis] - 1)]
-                    most = max(most, abs(there - here) / float(cell))
-    return most
+                    most, moved = max((most, moved), (abs(there - here) / float(cell) / allowed, allowed))
+    return (1.0 / most if most else 0.0), moved
+
+
+def _smooth(body: FilledShape) -> bool:
+    """Whether formulas say what a body makes of samples: of boxes of media, and of flat metal along the axes."""
+    flat = any(low == high for low, high in zip(*body.shape.bounds()))
+    return isinstance(body.shape, Rectangular) and (flat or not is_metal(body.medium))
 
 
 def alike(
