@@ -6,30 +6,49 @@ A rim is free where no other metal goes on: not at seams of sheets in one plane,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.bodies.outlines import Ends, closed, straight_sides
-from nearfield.bodies.shapes import Cylinder, Solid
-from nearfield.grid.yee import YeeGrid
-from nearfield.metal.patches import margin_of, next_axes, shortest_cells
+from nearfield.bodies.combined import Difference
+from nearfield.bodies.cut_outlines import cut_sides
+from nearfield.bodies.outlines import Ends, straight_sides
+from nearfield.bodies.shapes import Cylinder, Polygon, Solid
+from nearfield.grid.yee import AXES, YeeGrid
+from nearfield.metal.patches import margin_of, next_axes, pair, shortest_cells
 
 if TYPE_CHECKING:
     from nearfield.metal.metal import Body
 
-CORNERS = 128  # of the polygon that stands for a disc
+CORNERS = 128  # of the polygon that stands for a disc, for its outline and for what lies in it
 BESIDE = 1e-3  # shortest cells beyond a rim where other metal that goes on is looked for
 
 
 def sides_of(shape: Solid, normal: int) -> Ends | None:
     """The sides of a flat shape's outline along the two axes after its normal; None for shapes without an outline."""
-    if not isinstance(shape, Cylinder):
-        return straight_sides(shape, normal)
+    straight = straightened(shape, normal)
+    if not isinstance(straight, Difference):
+        return straight_sides(straight, normal)
+    body, *minus = (straight_sides(part, normal) for part in (straight.body, *straight.minus))
+    cutting = [part for part in minus if part is not None]
+    return cut_sides(body, cutting) if body is not None and len(cutting) == len(minus) else None
+
+
+def straightened(shape: Solid, normal: int) -> Solid:
+    """A flat shape with polygons of the same area for discs and round holes."""
+    if isinstance(shape, Difference):
+        body, *minus = (straightened(part, normal) for part in (shape.body, *shape.minus))
+        return Difference.model_construct(body=body, minus=tuple(minus))  # type: ignore[attr-defined]
+    if not isinstance(shape, Cylinder) or not shape._constant_along(normal):
+        return shape
     u, v = next_axes(normal)
     angle = 2.0 * np.pi * (np.arange(CORNERS) + 0.5) / CORNERS
-    radius = shape.radius * (np.pi / CORNERS / np.tan(np.pi / CORNERS)) ** -0.5  # of the same area
-    return closed([np.stack((shape.start[u] + radius * np.cos(angle), shape.start[v] + radius * np.sin(angle)), 1)])
+    radius = shape.radius * (np.pi / CORNERS / np.tan(np.pi / CORNERS)) ** -0.5
+    vertices = np.stack((shape.start[u] + radius * np.cos(angle), shape.start[v] + radius * np.sin(angle)), 1)
+    low, high = (end[normal] for end in shape.bounds())
+    corners = tuple(pair(place) for place in vertices.tolist())
+    return Polygon(axis=AXES[normal], vertices=corners, lower=low, upper=high)  # type: ignore[arg-type]
 
 
 class FlatMetal:
@@ -44,7 +63,9 @@ class FlatMetal:
         node: int,
         fed: np.ndarray | None = None,
     ) -> None:
-        self.grid, self.bodies, self.inside, self.normal = grid, bodies, inside, normal
+        self.grid, self.inside, self.normal = grid, inside, normal
+        own = {number: replace(bodies[number], shape=straightened(bodies[number].shape, normal)) for number in inside}
+        self.bodies: Sequence[Body] = [own.get(number, body) for number, body in enumerate(bodies)]
         self.across, self.margin, self.shortest = next_axes(normal), margin_of(grid), min(shortest_cells(grid))
         self._place, self._node = float(grid.lines[normal][node]), node
         self.gaps: list[tuple[int, tuple[float, float, float, float]]] | None = None  # kept by facing_rims.py

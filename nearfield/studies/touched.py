@@ -86,7 +86,8 @@ def _of_component(models: Models, component: int, leap: float) -> Touched:
         index.append(np.stack((np.full(row.size, plane), row, column)))
         stay.append(np.stack([pair[0][at] for pair in pairs]))
         drive.append(np.stack([pair[1][at] for pair in pairs]))
-    return Touched(component, *(np.concatenate(part, axis=1) for part in (index, stay, drive)), leap)
+    joined = [np.concatenate(part, axis=1) for part in (index, stay, drive)]
+    return Touched(component, joined[0], joined[1], joined[2], leap)
 
 
 def _moved(models: Models, component: int, axis: int) -> np.ndarray:
