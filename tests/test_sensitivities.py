@@ -71,6 +71,19 @@ def test_an_edge_where_coefficients_are_steep_or_leap_has_the_slope_of_a_side(le
     assert min(agreement(found, 0.5 * sum(pair)) for pair in pairs) < (0.05 if len(beside) > 1 else 0.01)
 
 
+def test_records_that_are_cut_off_are_said_with_what_derivatives_lack():
+    """A ring that decays as exp(-a t) is cut off at 0.05: its transform lacks 0.05 of it, that of t times it 0.2."""
+    ended = patch(decay=None, steps=700).run(threads=1)
+    level = next(entry.value for entry in ended.trust if entry.name.startswith("left at the end in port"))
+    left = 10 ** (level / 20)
+    assert 0.005 < left < 0.3
+    with pytest.warns(UserWarning, match="the record of port 'feed' ends at"):
+        found = sensitivities(lambda length: patch(length, decay=None, steps=700), {"length": 9.3e-3}, [9e9], threads=1)
+    assert f"derivatives by {100 * left * (1 - np.log(left)):.2g} %" in found.attrs["cut_off"]
+    whole = sensitivities(patch, {"length": 9.3e-3}, [9e9], threads=1)
+    assert "cut_off" not in whole.attrs
+
+
 def stub(length=4.3e-3, **entries):
     """A strip between two ports with an open stub at its middle, over ground."""
     lines = [(np.arange(-n, m + 1) * CELL).tolist() for n, m in ((12, 12), (7, 11), (0, 7))]

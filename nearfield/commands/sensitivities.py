@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,10 @@ def tell_sensitivities(
             out.warn(*(f"left out: {why}" for why in refused))
         if output is not None:
             refuse_unwritable(output)
-        found = sensitivities(make, values, at, threads)
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            found = sensitivities(make, values, at, threads)
+        out.warn(*(str(each.message) for each in heard))
         if output is not None:
             with written_to(output):
                 save_sweep(found, output)

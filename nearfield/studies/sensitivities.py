@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from nearfield.studies.reciprocity import Exchange
 from nearfield.studies.sample_fields import SampleFields
 from nearfield.studies.touched import Models, Touched, neighbours, sides_of, touched
 from nearfield.studies.varied import Varied, alike, making, varied
+from nearfield.trust.cut_off import PREFIX, record_name
 
 if TYPE_CHECKING:
     import xarray
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from nearfield.simulation import Simulation
 
 POINTS, FEWEST = 101, 11  # frequencies, where none are given
+MISSING = 0.01  # of derivatives that records without their ends may lack without a word
 HELD = 4e7  # spectra of samples to hold then, some 2 GB at work
 
 
@@ -99,6 +102,9 @@ def sensitivities(
         if heard or towards:
             field_slopes.append(probe_slopes(made, np.concatenate((moments, far)), result, f))
     found = _dataset(result, given, f, np.stack(slopes))
+    if (cut_off := said_of_ends(result)) is not None:
+        found.attrs["cut_off"] = cut_off
+        warnings.warn(cut_off, stacklevel=2)
     if heard:
         own = np.stack(field_slopes)[:, : len(heard)]
         names = {"probe": [each.name for each in heard]}
@@ -108,6 +114,25 @@ def sensitivities(
         names = {"toward": [each.name for each in towards]}
         found = found.assign_coords(names).assign(far_field_variables(result, towards, f, own))
     return found
+
+
+def said_of_ends(result: Result) -> str | None:
+    """What records that were cut off make of derivatives; None where that is little.
+
+    The derivative of what rings like exp(-a t) goes on as t exp(-a t): of a record that ends at the part L of its peak
+    it lacks L (1 + ln(1/L)).
+    """
+    levels = {entry.value: entry for entry in result.trust if entry.name.startswith(f"{PREFIX}port ")}
+    known = [level for level in levels if level is not None and np.isfinite(level)]
+    left = 10.0 ** (max(known, default=-np.inf) / 20.0)
+    missing = left * (1.0 - np.log(min(left, 1.0))) if left > 0.0 else 0.0
+    if missing < MISSING:
+        return None
+    return (
+        f"the record of {record_name(levels[max(known)])} ends at {max(known):.0f} dB of its peak: near resonances S "
+        f"errs by some {100 * left:.2g} %, its derivatives by {100 * min(missing, 1.0):.2g} %; give more `steps`, or a "
+        "smaller `decay`"
+    )
 
 
 def incident_waves(result: Result, model: Discretization, frequencies: np.ndarray) -> np.ndarray:
