@@ -31,20 +31,26 @@ def bridges(
     samples: SampleNumbers, circuits: Sequence[Edges], metal: MetalSamples, bodies: Sequence[Body]
 ) -> list[EdgeBox]:
     """The edges between columns of circuits and the metal of some bodies half a cell away along each axis, or less."""
-    conductors = [body for body in bodies if body.kind == "pec" and not isinstance(body.shape, Wire)]
 
     def conducts(component: int, *index: np.ndarray) -> np.ndarray:
         return metal.conducts(samples.number(component, np.stack(index, axis=1)))
 
+    conductors = [body for body in bodies if body.kind == "pec" and not isinstance(body.shape, Wire)]
     ends = [end for component, *index in circuits for end in column_ends(component % 3, index)]
-    met = [set(map(tuple, nodes.tolist())) for nodes, _, _ in ends]
+    if not ends or not conductors:
+        return []
+    every, back, count = np.unique(
+        np.concatenate([nodes for nodes, _, _ in ends]), axis=0, return_inverse=True, return_counts=True
+    )
+    joined = touched(samples.grid, every, conducts) | (count > 1)  # by metal, or by another circuit
+    hanging = np.flatnonzero(~joined)
+    alone = np.zeros(len(every), dtype=bool)
+    alone[hanging] = _beside(every[hanging], conductors, samples.grid)
     found: list[EdgeBox] = []
-    for number, (nodes, axis, way) in enumerate(ends):
-        others = set().union(*(each for n, each in enumerate(met) if n != number))
-        held = touched(samples.grid, nodes, conducts) | [tuple(node) in others for node in nodes.tolist()]
-        hanging = ~held & _beside(nodes, conductors, samples.grid)
-        for place in np.flatnonzero(hanging).tolist():
-            edge = next(_to_metal(samples, nodes, held, place, axis, way, metal), None)
+    of_ends = np.split(back.ravel(), np.cumsum([len(nodes) for nodes, _, _ in ends])[:-1])
+    for (nodes, axis, way), own in zip(ends, of_ends):
+        for place in np.flatnonzero(alone[own]).tolist():
+            edge = next(_to_metal(samples, nodes, joined[own], place, axis, way, metal), None)
             if edge is not None:
                 component, first = edge
                 found.append(EdgeBox(component, triple(first.tolist()), triple((first + 1).tolist())))
