@@ -51,11 +51,22 @@ def _joining(body: Body, solid: Sequence[Body], grid: YeeGrid, margin: float) ->
         beyond = nodes + way * UNIT[axis]
         inside = (beyond[:, axis] >= 0) & (beyond[:, axis] <= grid.cells[axis])
         further = np.stack([grid.lines[a][np.clip(beyond[:, a], 0, grid.cells[a])] for a in range(3)], axis=1)
+        longest = int(np.argmax(np.ptp(places, axis=0))) if len(places) else 0
+        order = np.argsort(places[:, longest])
         for other in solid:
-            touched, held, reached = (_holds(other, each, margin) for each in (places, at, further))
-            for node in nodes[inside & touched & ~held & reached]:
+            ends = other.lower[longest] - margin, other.upper[longest] + margin
+            near = order[slice(*np.searchsorted(places[order, longest], ends))]
+            near = near[inside[near] & _in_box(other, places[near], margin)]
+            touched, held, reached = (_holds(other, each[near], margin) for each in (places, at, further))
+            for node in nodes[near[touched & ~held & reached]]:
                 first = triple(int(n) - (way < 0) * (a == axis) for a, n in enumerate(node))
                 yield EdgeBox(axis, first, triple(n + 1 for n in first))
+
+
+def _in_box(body: Body, places: np.ndarray, margin: float) -> np.ndarray:
+    """Whether points lie in the box about a body."""
+    inside = (places >= np.array(body.lower) - margin) & (places <= np.array(body.upper) + margin)
+    return np.asarray(inside.all(axis=1))
 
 
 def _holds(body: Body, places: np.ndarray, margin: float) -> np.ndarray:
