@@ -80,10 +80,15 @@ class Problem:
         return np.append(lowest, SMALLEST_DAMPING * damped), np.append(highest, LARGEST_DAMPING * damped)
 
     def narrowest(self, rate: np.ndarray) -> np.ndarray:
-        """Least damping of resonances: the table's rows could not deny a line narrower than they are apart."""
-        at = np.searchsorted(self.omega, rate)
-        apart = np.diff(self.omega, prepend=0.0, append=0.0)[at] / rate
-        return np.where((at > 0) & (at < self.omega.size), apart, SMALLEST_DAMPING)
+        """Least damping of resonances: the table's rows could not deny a line narrower than they are apart.
+
+        Past an end a line is as wide as the last two rows are apart, less its distance from the end: farther out the
+        table sees its smooth flank alone, and a background of no loss is allowed.
+        """
+        ends = self.omega[[0, -1]]
+        at = np.clip(np.searchsorted(self.omega, rate), 1, self.omega.size - 1)
+        width = np.diff(self.omega)[at - 1] - np.abs(rate - np.clip(rate, *ends))
+        return np.clip(width / rate, SMALLEST_DAMPING, LARGEST_DAMPING)
 
     @cached_property
     def grid(self) -> np.ndarray:

@@ -49,6 +49,22 @@ def test_a_clear_glass_gets_resonances_without_losses_that_matter():
     assert np.abs(fit.fitted.imag).max() < 1e-4
 
 
+def test_no_line_narrower_than_the_rows_hides_past_an_end_of_the_table():
+    water = [78.1 - 3.8j, 73.6 - 17.6j, 62.8 - 29.9j, 41.4 - 36.7j]
+    for kinds in (["lorentz"], ["debye", "lorentz"]):
+        fit = nf.fit_medium([1e9, 5e9, 10e9, 20e9], permittivity=water, kinds=kinds)
+        above = [pole for pole in fit.medium.poles if getattr(pole, "resonance_frequency", 0) > 20e9]
+        assert all(pole.damping / np.pi + pole.resonance_frequency - 20e9 > 9.9e9 for pole in above)  # width + distance
+
+
+def test_lines_beyond_the_rows_keep_their_width():
+    line = nf.Medium(2.0, poles=[nf.Lorentz(1.0, 5e9, np.pi * 2e8)])
+    for frequency in (np.linspace(1e9, 4e9, 15), np.linspace(6e9, 20e9, 15)):
+        fit = nf.fit_medium(frequency, permittivity=line.relative_permittivity(frequency), poles=1)
+        (pole,) = fit.medium.poles
+        assert (pole.resonance_frequency, pole.damping) == pytest.approx((5e9, np.pi * 2e8), rel=1e-4)
+
+
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3))
 def test_whatever_is_fitted_absorbs_at_every_frequency(seed, poles):
