@@ -135,6 +135,12 @@ def test_goals_know_what_is_missed_and_its_slope():
         ({"goals": "S11 < -20 dB between 8 GHz and 7 GHz"}, "ends below its beginning"),
         ({"goals": []}, "there is no goal"),
         ({"parameters": {"length": ("14 mm", "11 mm")}}, "not above its beginning"),
+        ({"parameters": {"length": ("11 mm", "14 GHz")}}, "given in m and 1/s; give both ends"),
+        ({"parameters": {"length": ("11 mm", 14)}}, "given in m and no unit"),
+        (
+            {"parameters": {"length": ("11 mm", "14 mm")}, "start": {"length": "12 GHz"}},
+            "given '12 GHz', but its range is in m",
+        ),
         ({"parameters": {"length": "11 mm"}}, "lowest and highest"),
         ({"parameters": {}}, "nothing to vary"),
         ({"start": {"length": "20 mm"}}, "outside its range"),

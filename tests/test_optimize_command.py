@@ -86,6 +86,7 @@ def test_goals_that_are_missed_are_exit_code_1_and_the_runs_are_told(capsys):
     ("given", "said"),
     [
         (["--vary", "lenght=8mm:9mm"], "the model has length, permittivity, high"),
+        (["--vary", "permittivity=1500mm:8000mm"], "in m, which is not a number"),
         (["--vary", "length=8mm"], "lowest and highest value"),
         (["--vary", "length=9mm:8mm"], "not above its beginning"),
         ([], "no parameter"),

@@ -62,6 +62,14 @@ def value(text: str, **parameters: str):
         ("= 2 ** 0.5", math.sqrt(2), NONE),
         ("= 5.8e7 S/m * 1 m", 5.8e7, (0, 0, 1, -1)),
         ("= 7 mm % 2 mm", 1e-3, (1, 0, 0, 0)),
+        ("= 9 mm // 1 mm", 9.0, NONE),
+        ("= 0.3 mm // 0.1 mm", 3.0, NONE),
+        ("= -0.3 mm // 0.1 mm", -3.0, NONE),
+        ("= floor(0.3 mm / 0.1 mm)", 3.0, NONE),
+        ("= ceil((0.1 + 0.2) / 0.1)", 3.0, NONE),
+        ("= floor(2.999999999)", 2.0, NONE),
+        ("= 0.3 mm % 0.1 mm", 0.0, (1, 0, 0, 0)),
+        ("= 1e15 % 7", 1e15 % 7, NONE),
     ],
 )
 def test_an_expression_has_the_value_and_the_dimension_of_its_formula(text, number, powers):
@@ -112,6 +120,10 @@ def test_a_parameter_is_the_same_double_as_its_text_in_place():
     assert model.parameters == {"length": "6 mm", "half": "0.003 m", "permittivity": 4.4, "n": 8.0}
 
 
+def test_a_whole_number_may_differ_by_rounding():
+    assert loads(MODEL.replace('"= n"', '"= 0.8/0.1 + 0.3/0.1 - 3"')).grid.cells[0] == 8
+
+
 def test_other_values_take_the_place_of_the_files_own_and_are_kept():
     model = loads(MODEL, parameters={"length": "5mm", "permittivity": 2})
     assert model.structures[0].shape.upper[:2] == (5e-3 / 2 + 0.5e-3, 5e-3)
@@ -138,6 +150,10 @@ def test_other_values_take_the_place_of_the_files_own_and_are_kept():
         (("", ""), {"lenght": "5 mm"}, ["unknown parameter 'lenght'", "did you mean length?"]),
         (("", ""), {"length": "5 GHz"}, ["parameters.length", "in 1/s, but the file has it in m"]),
         (("", ""), {"length": "5.9"}, ["parameters.length", "which is 5.9 m", "give it with its unit"]),
+        (("", ""), {"permittivity": "3000mm"}, ["structures[0].medium", "in m, which is not a number"]),
+        (("", ""), {"n": "8 mm"}, ["grid.cells", "in m"]),
+        (("= n", "= 8.0000001"), {}, ["grid.cells[0]", "'= 8.0000001' (8.0000001)", "a whole number"]),
+        (("= n", "= 8000 mm"), {}, ["grid.cells[0]", "'= 8000 mm' (8 m), in m", "a whole number"]),
         (("", ""), {"length": "five"}, ["parameters.length", "'five'"]),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 BASE = ("m", "s", "A", "V")
@@ -21,6 +22,8 @@ ATOMS: dict[str, Powers] = {
     "1": NONE,
     "": NONE,
 }
+ROUNDING = 16 * sys.float_info.epsilon  # relative error of a few products and sums of doubles
+LARGEST_ROUNDING = 1e-3  # most that a number may lie off a whole one and be taken for it
 DIGITS = 9  # of a power: a cube root taken three times is the value itself
 
 
@@ -52,6 +55,12 @@ def unit_text(powers: Powers) -> str:
     return f"{over or 1}/{under}" if under else over
 
 
+def near_whole(number: float) -> float:
+    """The whole number from which a number differs by rounding alone, else the number: 0.3 / 0.1 is 3."""
+    whole = float(round(number))
+    return whole if abs(number - whole) <= min(ROUNDING * max(1.0, abs(number)), LARGEST_ROUNDING) else number
+
+
 @dataclass(frozen=True)
 class Value:
     """A number in SI and its dimension."""
@@ -75,7 +84,10 @@ class Computed(float):
 
     def __repr__(self) -> str:
         unit = "" if self.powers == NONE else f" {unit_text(self.powers)}"
-        return f"{self.text!r} ({float(self):.6g}{unit})"
+        digits = f"{float(self):.6g}"
+        if float(digits).is_integer() and not self.is_integer():
+            digits = repr(float(self))
+        return f"{self.text!r} ({digits}{unit})"
 
     def suits(self, unit: str) -> bool:
         """Whether it may stand where a quantity of this SI unit is wanted; pure numbers may stand anywhere."""

@@ -3,7 +3,8 @@
     expression = number | number unit | name | -expression | expression + - * / // % ** expression
                | function(expression, ...) | (expression)
 
-Each value carries its dimension: lengths add to lengths, and an angle's sine is a number.
+Each value carries its dimension: lengths add to lengths, and an angle's sine is a number. `floor`, `ceil`, `//` and `%`
+take a quotient that differs from a whole number by rounding alone (16 units in the last place) for that number.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from nearfield.entry.constants import (
     VACUUM_PERMITTIVITY,
     VACUUM_SPEED,
 )
-from nearfield.entry.dimensions import NONE, Powers, Value, powers_of, product, unit_text
+from nearfield.entry.dimensions import NONE, Powers, Value, near_whole, powers_of, product, unit_text
 from nearfield.entry.quantities import DIMENSIONS, NUMBER_AND_UNIT, Quantity, shown
 
 LONGEST = 500  # characters of an expression
@@ -37,9 +38,22 @@ CONSTANTS = {
     "mu0": Value(VACUUM_PERMEABILITY, (-1, 1, -1, 1)),
     "eta0": Value(VACUUM_IMPEDANCE, (0, 0, -1, 1)),
 }
+
+
+def whole_quotient(left: float, right: float) -> float:
+    """How many times right goes into left, rounded down."""
+    return float(math.floor(near_whole(left / right)))
+
+
+def remainder(left: float, right: float) -> float:
+    """What `whole_quotient` leaves; 0 where it leaves rounding alone."""
+    return 0.0 if near_whole(left / right).is_integer() else left % right
+
+
 OF_NUMBERS: dict[str, Callable[..., float]] = {
     **{name: getattr(math, name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "exp", "log", "log10")},
-    **{name: getattr(math, name) for name in ("floor", "ceil")},
+    "floor": lambda number: math.floor(near_whole(number)),
+    "ceil": lambda number: math.ceil(near_whole(number)),
     "round": round,
 }
 OF_ONE_DIMENSION: dict[str, Callable[..., float]] = {"abs": abs, "min": min, "max": max, "hypot": math.hypot}
@@ -50,8 +64,8 @@ OPERATORS: dict[type[ast.operator], tuple[str, Callable[[float, float], float]]]
     ast.Sub: ("-", operator.sub),
     ast.Mult: ("*", operator.mul),
     ast.Div: ("/", operator.truediv),
-    ast.FloorDiv: ("//", operator.floordiv),
-    ast.Mod: ("%", operator.mod),
+    ast.FloorDiv: ("//", whole_quotient),
+    ast.Mod: ("%", remainder),
     ast.Pow: ("**", operator.pow),
 }
 ALLOWED = f"+ - * / // % **, brackets, numbers with or without a unit, {', '.join((*FUNCTIONS, *CONSTANTS))}"

@@ -82,18 +82,23 @@ class Parameters:
         return self.values[name]
 
     def worked_out(self, name: str) -> Value:
-        """The value that was set for a parameter, of the dimension that the file gives it, or the file's own."""
+        """The value that was set for a parameter, of the dimension that the file gives it, or the file's own.
+
+        A value with a unit for a plain number of the file keeps its unit: the entries that use it say what they take.
+        """
         given = self.table[name]
         own = evaluate(given, self.value, self.table) if is_expression(given) else value_of(given)
         if name not in self.settings:
             return own
         wanted = value_of(self.settings[name])
-        if NONE not in (wanted.powers, own.powers) and wanted.powers != own.powers:  # plain numbers are in SI
+        if own.powers == NONE:
+            return wanted
+        if wanted.powers not in (NONE, own.powers):  # plain numbers are in SI
             raise ExpressionError(
                 f"set to {shown(self.settings[name])}, in {unit_text(wanted.powers)}, but the file has it in "
                 f"{unit_text(own.powers)}"
             )
-        if wanted.powers == NONE and own.powers != NONE and own.number != 0.0 != wanted.number:
+        if wanted.powers == NONE and own.number != 0.0 != wanted.number:
             if not 1.0 / LEAP <= abs(wanted.number / own.number) <= LEAP:
                 unit = unit_text(own.powers)
                 raise ExpressionError(

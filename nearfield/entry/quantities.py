@@ -22,7 +22,7 @@ import numpy as np
 from pydantic import BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from nearfield.entry.dimensions import Computed, unit_text
+from nearfield.entry.dimensions import Computed, near_whole, unit_text
 from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import shown
 
@@ -286,6 +286,10 @@ def not_bool(value: Any) -> Any:
         return int(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"given {shown(value)}; allowed: a whole number")
+    if isinstance(value, Computed):
+        if not value.suits(""):
+            raise ValueError(f"given {shown(value)}, in {unit_text(value.powers)}; allowed: a whole number")
+        value = near_whole(value)
     if not abs(value) < 2**53:
         raise ValueError(f"given {shown(value)}; allowed: a whole number below 2**53")
     if value != int(value):

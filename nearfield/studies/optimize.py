@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.entry.dimensions import NONE, unit_text
+from nearfield.entry.dimensions import NONE, Value, unit_text
 from nearfield.entry.errors import ModelError
 from nearfield.entry.expressions import ExpressionError
+from nearfield.entry.messages import shown
 from nearfield.entry.parameters import value_of
 from nearfield.entry.wording import counted
 from nearfield.studies.goals import FieldGoal, GainGoal, Goal, WaveGoal, goals_of
@@ -152,7 +153,11 @@ class Search:
         name = self.names[number]
         if name not in start:
             return 0.5
-        place = (_number(name, start[name]) - self._low[number]) / self._span[number]
+        given = _value(name, start[name])
+        unit = self._units[number]  # None: numbers in SI
+        if unit is not None and given.powers != NONE and unit_text(given.powers) != unit:
+            raise ModelError(f"start of {name}: given {shown(start[name])}, but its range is in {unit or 'no unit'}")
+        place = (given.number - self._low[number]) / self._span[number]
         if not 0.0 <= place <= 1.0:
             raise ModelError(f"start of {name} lies outside its range; begin between its ends")
         return float(place)
@@ -279,7 +284,11 @@ def _range(name: str, given: Any) -> tuple[float, float]:
     """The ends of a parameter's range (SI). Error: `ModelError`."""
     if isinstance(given, str) or np.shape(given) != (2,):
         raise ModelError(f'parameter {name}: give its lowest and highest value, such as ("14 mm", "18 mm")')
-    low, high = (_number(name, each) for each in given)
+    first, last = (_value(name, each) for each in given)
+    if first.powers != last.powers:
+        units = f"{unit_text(first.powers)} and {unit_text(last.powers)}"
+        raise ModelError(f"parameter {name}: its range is given in {units}; give both ends in the same unit")
+    low, high = first.number, last.number
     if not low < high:
         raise ModelError(f"parameter {name}: its range ends at {high:.6g}, not above its beginning {low:.6g}")
     return low, high
@@ -297,8 +306,8 @@ def unit_of(given: Any) -> str | None:
     return "" if powers == NONE else unit_text(powers)
 
 
-def _number(name: str, given: Any) -> float:
+def _value(name: str, given: Any) -> Value:
     try:
-        return value_of(given).number
+        return value_of(given)
     except ExpressionError as error:
         raise ModelError(f"parameter {name}: {error}") from None
