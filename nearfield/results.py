@@ -296,7 +296,8 @@ class Result:
     def sparameters(self) -> xarray.DataArray:
         """Scattering parameters, dims frequency (Hz), to, source: wave out of `to` over wave into `source`."""
         if not self.record.sparameters:
-            raise ModelError("this result has no S-parameters: the model has no port, or no excitation ended")
+            why = "the model has no port" if self.status == "done" else f"it ended {self.status} before any port's"
+            raise ModelError(f"this result has no S-parameters: {why}")
         return labelled(self.record.sparameters, "sparameters")
 
     def sparameters_at(self, frequencies: Any) -> xarray.DataArray:

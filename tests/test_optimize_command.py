@@ -3,6 +3,7 @@
 import json
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -102,6 +103,63 @@ def test_what_cannot_be_searched_is_one_line_and_exit_code_2(given, said, capsys
     assert main(["optimize", "m.toml", *given, *goal, "--threads", "1"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("error: ") and said in line
+
+
+def test_a_file_that_is_there_is_kept_unless_forced(capsys):
+    given = [
+        "optimize",
+        "m.toml",
+        "--vary",
+        "permittivity=2:2.6",
+        "--goal",
+        EASY,
+        "--method",
+        "simplex",
+        "--threads",
+        "1",
+    ]
+    assert main([*given, "--output", "m.toml"]) == 2
+    told = capsys.readouterr()
+    assert "m.toml exists" in told.err and "run 1" not in told.err
+    assert Path("m.toml").read_text() == MODEL
+    assert main([*given, "--output", "m.toml", "--force"]) == 0
+    assert nf.load("m.toml").parameters["permittivity"] == pytest.approx(2.3)
+
+
+def interrupted_in_run(monkeypatch, last):
+    """Ends a run with what Ctrl-C leaves."""
+    whole, runs = nf.Simulation.run, []
+
+    def run(self, **options):
+        runs.append(self)
+        return whole(self, **options) if len(runs) < last else SimpleNamespace(status="interrupted")
+
+    monkeypatch.setattr(nf.Simulation, "run", run)
+
+
+@pytest.mark.parametrize("method", ["simplex", "gradient"])
+def test_an_interrupted_search_keeps_the_best_so_far(method, capsys, monkeypatch):
+    interrupted_in_run(monkeypatch, 2)
+    given = ["optimize", "m.toml", "--vary", "permittivity=2:2.6", "--goal", HARD, "--method", method, "--threads", "1"]
+    assert main([*given, "--output", "f.toml", "--json"]) == 130
+    told = json.loads(capsys.readouterr().out)
+    assert told["stopped"] == "interrupted" and not told["met"] and len(told["attempts"]) == 1
+    assert nf.load("f.toml").parameters["permittivity"] == pytest.approx(2.3)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["optimize", "m.toml", "--vary", "permittivity=2:2.6", "--goal", HARD, "--output", "f.toml"],
+        ["converge", "m.toml", "--quantity", "S11 dB at 10 GHz"],
+        ["sensitivities", "m.toml", "--of", "permittivity"],
+    ],
+)
+def test_a_study_that_is_interrupted_in_its_first_run_is_exit_code_130(command, capsys, monkeypatch):
+    interrupted_in_run(monkeypatch, 1)
+    assert main([*command, "--threads", "1"]) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == "interrupted"
+    assert not Path("f.toml").exists()
 
 
 def test_a_table_that_cannot_be_kept_becomes_the_plain_model():

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from nearfield.commands import options
 from nearfield.commands.console import console
-from nearfield.commands.writing import written_to
-from nearfield.entry.errors import ModelError
+from nearfield.commands.writing import refuse_existing, written_to
 from nearfield.entry.whole_file import write_whole
 
 TEMPLATES = tuple(options.Template)  # by the name that users type
@@ -48,8 +47,7 @@ def write_template(name: str, output: Path | None, force: bool, as_json: bool) -
     path = output if output is not None else Path(f"{name}.toml")
     text = template_text(name)
     with console(as_json) as out:
-        if path.exists() and not force:
-            raise ModelError(f"{path} exists; give another file with --output, or --force to replace it")
+        refuse_existing(path, force)
         with written_to(path):
             if path.exists() and not path.is_file():
                 path.write_text(text, encoding="utf-8")  # a terminal, a pipe; of a folder the system's refusal

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nearfield.commands.console import console
+from nearfield.commands.console import CODE_OF_STATUS, console
 from nearfield.commands.tables import columns, save_as
-from nearfield.commands.writing import make_folder, refuse_unwritable, written_to
+from nearfield.commands.writing import make_folder, refuse_existing, refuse_unwritable, written_to
 from nearfield.entry.errors import ModelError
 from nearfield.entry.parameters import value_of
 from nearfield.entry.quantities import NUMBER_AND_UNIT
@@ -21,7 +21,7 @@ from nearfield.entry.wording import counted
 from nearfield.machine.facts import source_commit
 from nearfield.model_file import load, loads, read_text
 from nearfield.pictures.style import figure_of
-from nearfield.studies.optimize import Attempt, Optimum, optimize
+from nearfield.studies.optimize import INTERRUPTED, Attempt, Optimum, optimize
 
 if TYPE_CHECKING:
     from nearfield.simulation import Simulation
@@ -44,13 +44,16 @@ class Search:
     threads: int | None
 
 
-def optimize_model(model: Path, search: Search, output: Path | None, plots: Path | None, as_json: bool) -> int:
-    """Search a model file's parameters; exit code 1 where the goals were not met."""
+def optimize_model(
+    model: Path, search: Search, output: Path | None, force: bool, plots: Path | None, as_json: bool
+) -> int:
+    """Search a model file's parameters; exit code 1 where the goals were not met, 130 where it was interrupted."""
     with console(as_json) as out:
         ranges = {name: ends_of(name, str(given)) for name, given in settings_of(search.vary).items()}
         refuse_unknown(model, load(model, search.fixed), ranges, search.fixed)
         if output is not None:
             refuse_unwritable(output)
+            refuse_existing(output, force)
         if plots is not None:
             make_folder(plots, "--plots", "the picture")
 
@@ -70,6 +73,8 @@ def optimize_model(model: Path, search: Search, output: Path | None, plots: Path
         picture = None if plots is None else save_as(plots / PATH, figure_of(found.plot()), "--plots", "folder")
         files = {"file": output and str(output), "plots": [picture] if picture else []}
         out.answer(answer(model, found) | files, readable(found, ranges, output))
+    if found.stopped == INTERRUPTED:
+        return CODE_OF_STATUS["interrupted"]
     return 0 if found.met else 1
 
 

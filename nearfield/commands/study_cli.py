@@ -81,7 +81,7 @@ GOAL = (
 )
 START = "Where to begin, as length=12mm; left out, the middle of its range."
 SEARCH = "gradient (least squares with derivatives of each run) or simplex (any parameter, some three times the runs)."
-FOUND = "Model file for what was found, as `nearfield run` takes it; left out, none."
+FOUND = "Model file for the best that was found, goals met or not, as `nearfield run` takes it; left out, none."
 PATH = "Folder for path.png: the worst level of each goal over the runs."
 
 
@@ -94,6 +94,7 @@ def optimize(
     method: Annotated[str, Option("--method", help=SEARCH)] = "gradient",
     runs: Annotated[int, Option("--runs", min=1, max=10000, help="At most so many runs.")] = 30,
     output: Annotated[Path | None, Option("--output", help=FOUND)] = None,
+    force: options.Force = False,
     plots: Annotated[Path | None, Option("--plots", help=PATH)] = None,
     threads: options.Threads = None,
     as_json: options.Json = False,
@@ -102,7 +103,7 @@ def optimize(
     from nearfield.commands.optimize import Search, optimize_model
 
     search = Search(vary, goal, start, settings_of(given), method, runs, threads)
-    return optimize_model(model, search, output, plots, as_json)
+    return optimize_model(model, search, output, force, plots, as_json)
 
 
 FIELD = "FILE:DATASET (HDF5, NetCDF 4, VTKHDF) or FILE.npy on a grid of one to three axes; or RESULT:MONITOR of a run."

@@ -47,6 +47,12 @@ def _taking(folder: Path, option: str, what: str) -> Iterator[None]:
         ) from None
 
 
+def refuse_existing(file: Path, force: bool) -> None:
+    """Error, before the work: the file of `--output` is there, and `--force` does not give it away."""
+    if file.exists() and not force:
+        raise ModelError(f"{file} exists; give another file with --output, or --force to replace it")
+
+
 def refuse_unwritable(file: Path, option: str = "--output") -> None:
     """Error, before the work: the file of an option is a folder, or lies in one that cannot be written."""
     with written_to(file, option):

@@ -14,6 +14,7 @@ from nearfield.grid.grid import AutoGrid
 from nearfield.studies.extrapolation import extrapolated
 from nearfield.studies.quantities import Quantity, quantity_of
 from nearfield.studies.refinement import refined
+from nearfield.studies.whole_run import run_whole
 
 if TYPE_CHECKING:
     from nearfield.results import Result
@@ -128,9 +129,7 @@ def _run(
     model: Simulation, factor: float, quantity: Quantity, threads: int | None, file: Path | None
 ) -> ConvergenceRun:
     """The run of one grid."""
-    result = model.run(threads=threads, output=file)
-    if result.status != "done":
-        raise ModelError(f"the run with cells {factor:g} times finer was {result.status}; its value is not known")
+    result = run_whole(model, threads, file)
     runs = result.facts["runs"].values()
     seconds, steps = (sum(run[name] for run in runs) for name in ("seconds", "steps"))
     return ConvergenceRun(factor, result.facts["cells"], steps, seconds, float(quantity.read(result)))

@@ -24,6 +24,7 @@ from nearfield.studies.probe_slopes import probe_variables, probes_of
 from nearfield.studies.sensitivities import sensitivities
 from nearfield.studies.user_function import call_with
 from nearfield.studies.varied import making
+from nearfield.studies.whole_run import run_whole
 
 if TYPE_CHECKING:
     import xarray
@@ -35,6 +36,7 @@ METHODS = ("gradient", "simplex")
 SPARE = 0.5  # dB by which limits are aimed at with some to spare: what is just missed would be reached ever more slowly
 CLOSE = 1e-4  # of a parameter's range: steps below it end the search
 MET, SETTLED, SPENT = "the goals are met", "no step makes it better", "the runs are used up"  # reasons to stop
+INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,9 @@ def optimize(
     takes any parameter and some three times the runs. runs: at most so many. report: called after each run with the
     attempt and its number.
 
-    It stops when the goals are met, when steps fall below 1e-4 of the ranges, or when the runs are used up. What it
-    finds is the best near its start: far from a resonance abs(S11) is flat, so begin within a bandwidth or two.
+    It stops when the goals are met, when steps fall below 1e-4 of the ranges, or when the runs are used up; Ctrl-C and
+    SIGTERM end it with the best so far (`stopped` is "interrupted") once one run is whole. What it finds is the best
+    near its start: far from a resonance abs(S11) is flat, so begin within a bandwidth or two.
     Error: `ModelError` for what `sensitivities` refuses, bad goals, ranges or starts.
     """
     if method not in METHODS:
@@ -178,6 +181,10 @@ class Search:
             search()
         except _Ended as end:
             return str(end)
+        except KeyboardInterrupt:
+            if not self.attempts:
+                raise
+            return INTERRUPTED
         return SETTLED
 
     def by_gradient(self) -> None:
@@ -261,7 +268,8 @@ def answered(
 ) -> xarray.Dataset:
     """What `sensitivities` gives of a model, without derivatives."""
     towards, heard = towards_of(model, far_fields), probes_of(model, probes)
-    result = model.model_copy(update={"monitors": recorded_at(model, towards, frequencies)}).run(threads=threads)
+    recorded = model.model_copy(update={"monitors": recorded_at(model, towards, frequencies)})
+    result = run_whole(recorded, threads)
     found = result.sparameters_at(frequencies).to_dataset(name="sparameters")
     found = found.assign_coords(source=list(result.ports))
     if heard:

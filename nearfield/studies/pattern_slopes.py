@@ -26,6 +26,7 @@ from nearfield.incident.plane_wave import PlaneWave
 from nearfield.monitors.radiation import FarField
 from nearfield.sources.sources import SOURCES
 from nearfield.sources.waveforms import GaussianDerivative
+from nearfield.studies.whole_run import run_whole
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
@@ -113,10 +114,7 @@ def wave_runs(
             name=toward.name,
         )
         alone = {"sources": (wave,), "excitations": (SOURCES,), "monitors": (monitor, *fields.monitors(frequencies))}
-        result = model.model_copy(update=alone).run(threads=threads)
-        if result.status != "done":
-            raise ModelError(f"the run with a plane wave from {toward.name} was {result.status}")
-        run = result.excitation(SOURCES)
+        run = run_whole(model.model_copy(update=alone), threads).excitation(SOURCES)
         spectra.append(fields.read(run, at.coefficients))
         seen = run[monitor.name]
         permeability = VACUUM_PERMEABILITY * seen.exterior.permeability

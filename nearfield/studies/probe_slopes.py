@@ -18,6 +18,7 @@ from nearfield.entry.errors import ModelError
 from nearfield.monitors.paths import Probe
 from nearfield.sources.sources import SOURCES, MagneticPointCurrent, PointCurrent
 from nearfield.sources.waveforms import GaussianDerivative
+from nearfield.studies.whole_run import run_whole
 
 if TYPE_CHECKING:
     from nearfield.coefficients.coefficients import Coefficients
@@ -58,10 +59,7 @@ def adjoint_runs(
         kind, sign = (PointCurrent, -1.0) if probe.component[0] == "E" else (MagneticPointCurrent, 1.0)
         current = kind(position=probe.position, axis=axis, waveform=pulse, name=probe.name)
         alone = {"sources": (current,), "excitations": (SOURCES,), "monitors": tuple(fields.monitors(frequencies))}
-        result = model.model_copy(update=alone).run(threads=threads)
-        if result.status != "done":
-            raise ModelError(f"the run with a current at probe {probe.name!r} was {result.status}")
-        run = result.excitation(SOURCES)
+        run = run_whole(model.model_copy(update=alone), threads).excitation(SOURCES)
         spectra.append(fields.read(run, coefficients))
         moments.append(sign * run.source(frequencies))
     return spectra, np.array(moments, complex).reshape(len(probes), frequencies.size)

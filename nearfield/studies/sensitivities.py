@@ -21,6 +21,7 @@ from nearfield.studies.reciprocity import Exchange
 from nearfield.studies.sample_fields import SampleFields
 from nearfield.studies.touched import Models, Touched, neighbours, sides_of, touched
 from nearfield.studies.varied import Varied, alike, making, varied
+from nearfield.studies.whole_run import run_whole
 from nearfield.trust.cut_off import PREFIX, record_name
 
 if TYPE_CHECKING:
@@ -87,9 +88,7 @@ def sensitivities(
     fields = SampleFields(at.grid, at.coefficients.active, _wanted(changes))
     f = _frequencies(frequencies, at, fields.samples)
     recorded = model.model_copy(update={"monitors": (*recorded_at(model, towards, f), *fields.monitors(f))})
-    result = recorded.run(threads=threads, output=output)
-    if result.status != "done":
-        raise ModelError(f"the run was {result.status}: its derivatives are not known")
+    result = run_whole(recorded, threads, output)
     runs = [fields.read(result.excitation(name), at.coefficients) for name in result.ports]
     currents, moments = adjoint_runs(model, heard, fields, at.coefficients, f, threads)
     lights, far = wave_runs(model, at, towards, fields, f, threads)
