@@ -69,10 +69,12 @@ def test_ranges_that_are_none_are_refused(texts):
         swept(texts)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"a": "12"}, {"a": []}, {"a": [1, 1]}, {"a": ["1 mm", "2 GHz"]}])
-def test_parameters_without_values_of_one_unit_are_refused(parameters):
+@pytest.mark.parametrize(
+    "values", [[], "12", [1, 1], [3, 3.0], ["1 mm", "0.001 m"], [1, float("nan")], ["1 mm", "2 GHz"], None]
+)
+def test_parameters_without_values_of_one_unit_are_refused(values):
     with pytest.raises(nf.ModelError):
-        axes_of(parameters)
+        axes_of({} if values is None else {"a": values})
 
 
 def test_a_sweep_has_the_results_of_its_runs_and_its_failures_as_rows(capsys):
@@ -96,6 +98,37 @@ def test_a_sweep_has_the_results_of_its_runs_and_its_failures_as_rows(capsys):
     assert main([*command, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["made"] == 1  # what was refused is asked again, nothing else
     assert stamps == {path: path.stat().st_mtime_ns for path in Path("s").glob("runs/*/result.h5")}
+
+
+@pytest.mark.parametrize("values", ["16mm,,18mm", "nan,18mm", "16mm,wide"])
+def test_a_list_with_a_value_that_is_none_is_refused_before_the_runs(values, capsys):
+    assert main(["sweep", "m.toml", "--set", f"length={values}", "--output", "s"]) == 2
+    assert "a finite number" in capsys.readouterr().err and not Path("s").exists()
+
+
+@pytest.mark.parametrize(
+    ("quantity", "said"),
+    [
+        ("S99 dB at 5 GHz", "1 port, "),
+        ("S11 at 500 GHz", "holds too little at 500 GHz"),
+        ("pattern gain at 5 GHz", "no monitor 'pattern' of kind far-field"),
+        ("tip resonance between 5 GHz and 6 GHz", "no monitor 'tip'"),
+    ],
+)
+def test_a_quantity_that_no_run_can_have_is_refused_before_the_runs(quantity, said, capsys):
+    line = ["m.toml", "--quantity", quantity, "--output", "s"]
+    assert main(["sweep", "--set", "length=16mm,18mm", *line]) == 2
+    assert said in capsys.readouterr().err
+    assert main(["converge", *line]) == 2
+    assert said in capsys.readouterr().err and not Path("s").exists()
+
+
+def test_points_without_a_model_are_reported_too():
+    told = []
+    nf.sweep(box, {"size": [8, 9]}, None, "s", threads=1, report=lambda point, done, count: told.append((point, done)))
+    assert [(point.parameters["size"], point.status) for point, _ in told] == [(9, "refused"), (8, "done")]
+    assert [done for _, done in told] == [1, 2]
+    assert "nine is not allowed" in told[0][0].message
 
 
 def test_a_sweep_that_no_point_of_which_has_a_model_is_refused(capsys):
@@ -230,6 +263,15 @@ def test_a_sweep_that_fails_leaves_the_runs_of_later_ones_alone():
         raise ZeroDivisionError
     Path("m.toml").write_text(TEXT)
     assert run_kept(nf.load("m.toml").to_toml(), str(Path("s").absolute()), 1, 1)["status"] == "done"
+
+
+def test_a_dask_scheduler_that_is_not_there_is_one_line_and_leaves_nothing(capsys, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(distributed, "Client", None)  # one that finds nothing prints a traceback when it is thrown away
+    line = ["sweep", "m.toml", "--set", "length=16mm,18mm", "--output", "s"]
+    assert main([*line, "--executor", "dask:nowhere"]) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said.startswith("error: no Dask scheduler answers at nowhere (") and not Path("s").exists()
 
 
 @pytest.mark.slow

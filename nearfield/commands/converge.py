@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nearfield.commands.console import console
 from nearfield.commands.tables import columns
-from nearfield.commands.writing import make_folder
+from nearfield.commands.writing import refuse_folder
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import duration, quantity, uncertain
 from nearfield.machine.facts import source_commit
@@ -27,7 +27,7 @@ def converge_model(
     factors = None if refine is None else factors_of(refine)
     with console(as_json) as out:
         if output is not None:
-            make_folder(output)
+            refuse_folder(output, "--output", "the results")
 
         def report(run: ConvergenceRun) -> None:
             out.note(f"cells {run.refinement:g} times finer: {run.cells:,} cells, {duration(run.seconds)}")

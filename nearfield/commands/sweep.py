@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearfield.commands.console import console, output_folder
-from nearfield.commands.writing import make_folder
+from nearfield.commands.writing import refuse_folder
 from nearfield.entry.wording import counted
 from nearfield.machine.transport import world
 from nearfield.model_file import load
@@ -45,7 +45,7 @@ def sweep_model(
         def make(**values: str) -> Simulation:
             return load(model, fixed | values)
 
-        make_folder(folder)
+        refuse_folder(folder, "--output", "the results")
         table = sweep(partial(make), parameters, executor, folder, quantities, threads, report)
         if world().rank > 0:
             return 0

@@ -92,11 +92,14 @@ def converge(
     if len(factors) < 2:
         raise ModelError(f"refinements {factors}: give two or more, such as (1, 2); one grid shows no convergence")
     models = one_method([refined(simulation, factor) for factor in factors])  # refusals come before the first run
+    wanted.refuse(models[0])
     warnings = models[0].check().warnings
     if warn is not None:
         for warning in warnings:
             warn(warning)
     folder = None if output is None else Path(output)
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
     runs = []
     for factor, model in zip(factors, models):
         file = None if folder is None else folder / f"refinement-{factor:g}.h5"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import time
 from collections import Counter
@@ -90,10 +91,12 @@ def dask(address: str) -> Iterator[Workers]:
     except ImportError:
         raise ModelError('executor dask needs Dask; `pip install "nearfield[dask]"`, or give processes:N') from None
     try:
+        asyncio.run(_look_for(address))
         client = Client(address, timeout=10, set_as_default=False)
     except (OSError, ValueError) as error:
+        why = " ".join(str(error).split()) or type(error).__name__
         raise ModelError(
-            f"no Dask scheduler answers at {address} ({str(error) or type(error).__name__}); start one with "
+            f"no Dask scheduler answers at {address} ({why}); start one with "
             "`dask scheduler`, or give the address that it printed"
         ) from None
     with client:
@@ -102,6 +105,15 @@ def dask(address: str) -> Iterator[Workers]:
         for worker in known.values():
             hosts[str(worker["host"])] += int(worker["nthreads"])
         yield Workers(client.get_executor(pure=False), max(hosts.values(), default=1))
+
+
+async def _look_for(address: str) -> None:
+    """Error: nothing answers there. A `Client` that finds nothing prints a traceback when it is thrown away."""
+    from distributed import Security
+    from distributed.comm import connect
+
+    found = await connect(address, timeout=10, **Security().get_connection_args("client"))
+    await found.close()
 
 
 @contextlib.contextmanager

@@ -15,9 +15,11 @@ from nearfield.entry.errors import ModelError
 from nearfield.entry.levels import decibels
 from nearfield.entry.quantities import FREQUENCY
 from nearfield.entry.quantities import Quantity as Typed
+from nearfield.studies.impossible import refuse_monitor, refuse_ports, refuse_waves
 
 if TYPE_CHECKING:
     from nearfield.results import Result
+    from nearfield.simulation import Simulation
 
 FORMS = (
     '"S11 dip", "S11 dip between 5 GHz and 9 GHz", "S11 depth", "S21 at 5 GHz", "S21 dB at 5 GHz", '
@@ -28,16 +30,18 @@ FORMS = (
 NUMBER = r"[-+\d.eE]+ ?[A-Za-z]*"
 BAND = rf"(?: between (?P<low>{NUMBER}) and (?P<high>{NUMBER}))"
 AT = rf"(?: at (?P<at>{NUMBER}))"
+SIGNALS = ("probe", "voltage", "current")  # kinds of monitors that record signals over time
 ZOOM = 401  # frequencies about a dip: its place is that of a parabola through three of them
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number of a result: its words, its unit ("" for a ratio), and how it is read."""
+    """A number of a result: its words, its unit ("" for a ratio), how it is read, and what refuses models without."""
 
     text: str
     unit: str
     read: Callable[[Result], float]
+    refuse: Callable[[Simulation], None] = lambda model: None
 
 
 def quantity_of(text: str) -> Quantity:
@@ -65,11 +69,12 @@ def _pair(result: Result, match: re.Match) -> tuple[str, str]:
     """Names of the ports that S or Z with two numbers, counted from 1, goes to and comes from."""
     ports = [str(name) for name in result.sparameters.to.values]
     numbers = int(match["to"]), int(match["source"])
-    if not all(1 <= number <= len(ports) for number in numbers):
-        raise ModelError(
-            f"quantity {match.string!r}: the result has {len(ports)} ports, {', '.join(ports)}, counted from 1"
-        )
+    refuse_ports(match.string, ports, numbers)
     return ports[numbers[0] - 1], ports[numbers[1] - 1]
+
+
+def _of_ports(words: str, match: re.Match, at: float | None = None) -> Callable[[Simulation], None]:
+    return lambda model: refuse_waves(words, model, int(match["to"]), int(match["source"]), at)
 
 
 def _waves(result: Result, match: re.Match, frequencies: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -98,8 +103,8 @@ def _dip(words: str, match: re.Match) -> Quantity:
         return min(dips(frequency, np.abs(waves)), key=lambda dip: dip[1], default=(place, float(np.abs(waves).min())))
 
     if match["what"] == "depth":
-        return Quantity(words, "dB", lambda result: float(decibels(deepest(result)[1])))
-    return Quantity(words, "Hz", lambda result: deepest(result)[0])
+        return Quantity(words, "dB", lambda result: float(decibels(deepest(result)[1])), _of_ports(words, match))
+    return Quantity(words, "Hz", lambda result: deepest(result)[0], _of_ports(words, match))
 
 
 def _wave(words: str, match: re.Match) -> Quantity:
@@ -109,7 +114,7 @@ def _wave(words: str, match: re.Match) -> Quantity:
         level = np.abs(_waves(result, match, [at])[1][0])
         return float(decibels(level) if in_decibels else level)
 
-    return Quantity(words, "dB" if in_decibels else "", read)
+    return Quantity(words, "dB" if in_decibels else "", read, _of_ports(words, match, at))
 
 
 def _impedance(words: str, match: re.Match) -> Quantity:
@@ -127,7 +132,7 @@ def _impedance(words: str, match: re.Match) -> Quantity:
         value = impedance[int(match["to"]) - 1, int(match["source"]) - 1]
         return float(value.real if match["part"] == "real" else value.imag)
 
-    return Quantity(words, "ohm", read)
+    return Quantity(words, "ohm", read, _of_ports(words, match, at))
 
 
 def _resonance(words: str, match: re.Match) -> Quantity:
@@ -139,7 +144,7 @@ def _resonance(words: str, match: re.Match) -> Quantity:
             raise ModelError(f"quantity {words!r}: no resonance exceeds the noise there")
         return float(modes.frequency.values[np.argmax(np.abs(modes.amplitude.values))])
 
-    return Quantity(words, "Hz", read)
+    return Quantity(words, "Hz", read, lambda model: refuse_monitor(words, model, match["name"], SIGNALS))
 
 
 FAR_FIELD = {
@@ -163,7 +168,8 @@ def _monitor(words: str, match: re.Match) -> Quantity:
             raise ModelError(f"quantity {words!r}: {match['name']!r} has {', '.join(f'{f:.6g}' for f in recorded)} Hz")
         return float(np.nanmax(values.isel(frequency=nearest).values))
 
-    return Quantity(words, unit, read)
+    kinds = ("flux",) if what == "power" else ("far-field",)
+    return Quantity(words, unit, read, lambda model: refuse_monitor(words, model, match["name"], kinds))
 
 
 PORTS = r"(?P<to>\d)(?P<source>\d)"

@@ -82,7 +82,7 @@ def sweep(
             import xarray
 
             return xarray.Dataset()
-        _prepare(points, make, home)
+        _prepare(points, make, home, wanted)
         with locked(home):
             _make_runs(points, found, threads, report)
             table = table_of(axes, points, wanted, home)
@@ -94,9 +94,12 @@ def _quantity(given: str | Callable[[Result], float]) -> Quantity:
     return quantity_of(given) if isinstance(given, str) else Quantity(getattr(given, "__name__", "quantity"), "", given)
 
 
-def _prepare(points: list[Point], make: Callable[..., Simulation] | str | Path, home: Path) -> None:
-    """The model of every point and its folder. Error: no point has a model; that of the first."""
+def _prepare(
+    points: list[Point], make: Callable[..., Simulation] | str | Path, home: Path, wanted: Sequence[Quantity]
+) -> None:
+    """The model of every point and its folder. Error: that of the first, where no point has a model or a quantity."""
     first: Exception | None = None
+    impossible: dict[Quantity, ModelError | None] = {each: ModelError("no model") for each in wanted}
     for point in points:
         try:
             model = _model(make, point.parameters)
@@ -105,15 +108,27 @@ def _prepare(points: list[Point], make: Callable[..., Simulation] | str | Path, 
             name = "" if isinstance(error, ModelError) else f"{type(error).__name__}: "
             point.status, point.message = "refused", f"{name}{error}"
             continue
+        impossible = {each: _refusal(each, model) for each, error in impossible.items() if error is not None}
         bare = model.model_copy(update={"parameters": {}})  # a record, on which no number depends
         point.text = self_contained(model)
         point.folder = (home / RUNS / folder_of(Path(), self_contained(bare)).name).absolute()
     if first is not None and all(point.folder is None for point in points):
         raise first
+    for error in filter(None, impossible.values()):
+        raise error
     try:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ModelError(f"{home} cannot take the runs: {error.strerror}; give another folder as output") from None
+
+
+def _refusal(quantity: Quantity, model: Simulation) -> ModelError | None:
+    """Why no run of a model can have a quantity."""
+    try:
+        quantity.refuse(model)
+    except ModelError as error:
+        return error
+    return None
 
 
 def _model(make: Callable[..., Simulation] | str | Path, values: dict[str, Any]) -> Simulation:
@@ -134,7 +149,11 @@ def _make_runs(
     for point in points:
         if point.folder is not None:
             by_folder.setdefault(point.folder, []).append(point)
-    done = len(points) - sum(map(len, by_folder.values()))
+    refused = [point for point in points if point.folder is None]
+    for number, point in enumerate(refused, 1):
+        if report is not None:
+            report(point, number, len(points))
+    done = len(refused)
     futures: dict[Any, Path] = {}
 
     def told(folder: Path, how: dict[str, Any], made: bool) -> None:

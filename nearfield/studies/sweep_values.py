@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -55,6 +56,10 @@ def axis_of(name: str, values: Any) -> Axis:
         units = {number.powers for number in numbers}
     except (ExpressionError, TypeError, ValueError):
         return Axis(name, plain, np.array([str(value) for value in plain]), "")  # words, such as names of media
+    if not all(math.isfinite(number.number) for number in numbers):
+        raise ModelError(f"{name}: given {shown(list(plain))}; values must be finite")
+    if len(units) == 1 and len({number.number for number in numbers}) < len(numbers):
+        raise ModelError(f"{name}: a value is given twice in {shown(list(plain))}; give each once")
     if len(units) > 1:
         raise ModelError(f"{name}: values of several units, {shown(list(plain))}; give all in one")
     unit = "" if (powers := units.pop()) == NONE else unit_text(powers)
@@ -88,12 +93,23 @@ def swept(texts: Sequence[str] | None) -> tuple[dict[str, list[str]], dict[str, 
         if ":" in given:
             several[name] = spaced(f"--set {name}=", given)
         elif "," in given:
-            several[name] = [part.strip() for part in given.split(",")]
+            several[name] = listed(name, given)
         else:
             fixed[name] = given
     if not several:
         raise ModelError("a sweep needs a parameter with several values: --set length=15mm:17mm:9, or length=15mm,17mm")
     return several, fixed
+
+
+def listed(name: str, text: str) -> list[str]:
+    """The values of "15mm,17mm". Error: ModelError for one that is no number, or is missing."""
+    parts = [part.strip() for part in text.split(",")]
+    for part in parts:
+        try:
+            typed(part)
+        except ExpressionError as error:
+            raise ModelError(f"--set {name}={text}: {error}") from None
+    return parts
 
 
 def spaced(option: str, text: str, example: str = "15mm:17mm:9") -> list[str]:
