@@ -92,6 +92,15 @@ def test_what_has_no_page_is_refused(bipyramids, tmp_path, capsys):
     assert "2 axes" in capsys.readouterr().err
 
 
+def test_an_element_that_is_not_there_is_refused_before_anything_is_written(tmp_path, capsys):
+    x = places(12, first=0.31)
+    np.save(tmp_path / "field.npy", product(x, x, x))
+    command = ["elements", f"{tmp_path}/field.npy", "--threads", "1", "--plots", f"{tmp_path}/plots"]
+    assert main([*command, "--output", f"{tmp_path}/e.h5", "--element", "99999"]) == 2
+    assert "a number from 0 to" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["field.npy"]
+
+
 def test_the_command_writes_a_page_that_a_browser_shows(tmp_path, capsys):
     x = places(16, first=0.31)
     np.save(tmp_path / "field.npy", product(x, x, x))

@@ -84,6 +84,8 @@ def tell(wish: Wish, found: Elements, given: Given, keeper: Keeper, as_json: boo
     """Write what was wished for and print the answer. `given`: fields for lines, facts, whether lengths are cells."""
     others, facts, in_cells = given
     answer = found.summary()
+    if wish.element is not None:
+        refuse_element(found, wish.element)
     if wish.output is not None:
         lines = None if wish.trajectories is None else found.trajectories(wish.trajectories, others, wish.threads)
         arcs = None if wish.arc_length is None else found.arc_length(lines_of(wish.arc_length), wish.threads)
@@ -193,6 +195,13 @@ def part_of(values: np.ndarray, quantity: str | None, label: str) -> np.ndarray:
 
 
 PARTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {"magnitude": np.abs, "real": np.real, "imaginary": np.imag}
+
+
+def refuse_element(found: Elements, element: str) -> None:
+    """Error, before anything is written: there is no such element."""
+    from nearfield.report.element_page import chosen
+
+    chosen(found, element)
 
 
 def page_of_element(found: Elements, element: str, folder: Path) -> Path:

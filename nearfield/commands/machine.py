@@ -12,6 +12,7 @@ from nearfield.commands.console import console, print_answer
 from nearfield.commands.tables import rows
 from nearfield.commands.writing import written_to
 from nearfield.entry.errors import ModelError
+from nearfield.entry.whole_file import write_whole
 from nearfield.entry.wording import counted
 from nearfield.machine.group_memory import GroupMemory, group_memory
 from nearfield.machine.hardware import Hardware, NumaNode, load
@@ -32,7 +33,7 @@ def show_machine(topology: str | None, nodes: int, plot: Path | None, emit: str 
         if plot is not None:
             content = drawn(hardware, plot)
             with written_to(plot, "--plot"):
-                plot.write_bytes(content)
+                write_whole(plot.resolve(), content)
             out.note(f"wrote {plot}")
         if emit:
             out.say(to_xml(hardware).rstrip())

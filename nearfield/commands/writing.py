@@ -11,9 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from nearfield.entry.errors import ModelError, RunFailed
-
-FULL = (errno.ENOSPC, errno.EDQUOT)
+from nearfield.entry.errors import ModelError
+from nearfield.entry.whole_file import unwritable
 
 
 def reason_of(error: OSError | ValueError) -> str:
@@ -71,8 +70,4 @@ def written_to(path: Path, option: str = "--output", kind: str = "file") -> Iter
     except ModelError:
         raise
     except (OSError, ValueError) as error:
-        full = getattr(error, "errno", None) in FULL
-        advice = (
-            f"free some space, or give another {kind} with {option}" if full else f"give another {kind} with {option}"
-        )
-        raise (RunFailed if full else ModelError)(f"{path} cannot be written: {reason_of(error)}; {advice}") from None
+        raise unwritable(path, error, option, kind) from None

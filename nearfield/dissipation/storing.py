@@ -15,7 +15,7 @@ from nearfield.dissipation.geometry import nearest
 from nearfield.dissipation.grids import AXES, widths_of
 from nearfield.dissipation.memory import refuse_saving
 from nearfield.entry.errors import ModelError
-from nearfield.entry.whole_file import replacing
+from nearfield.entry.whole_file import replacing_hdf5, unwritable
 
 if TYPE_CHECKING:
     import xarray
@@ -102,13 +102,11 @@ def save(
     `facts` become attributes of the group `elements`, `trajectories` a group, `arcs` variables of
     `elements` and attributes and a density of `statistics`.
     """
-    import h5py
-
     path = Path(path)
     refuse_other(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as part, h5py.File(part, "w") as file:
+        with replacing_hdf5(path) as file:
             groups = {"elements": dataset_of(found), "statistics": found.statistics(), "hot_spots": found.hot_spots()}
             groups |= {} if trajectories is None else {"trajectories": trajectories}
             if arcs is not None:
@@ -122,7 +120,7 @@ def save(
                 write_dataset(file.create_group(name), dataset)
             file["elements"].attrs.update(facts)
     except OSError as error:
-        raise ModelError(f"{path}: the elements cannot be written there ({error}); choose another file") from None
+        raise unwritable(path, error) from None
     return path
 
 

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from nearfield.entry.errors import ModelError, NearfieldError, RunFailed
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of a disk, of a user's share, of what a file may have
+
+
+def unwritable(path: Path, error: OSError | ValueError, option: str = "--output", kind: str = "file") -> NearfieldError:
+    """That the system does not take the file of an option: `RunFailed` where its disk is full, else `ModelError`."""
+    full = getattr(error, "errno", None) in FULL
+    why = getattr(error, "strerror", None) or str(error)
+    advice = f"{'free some space, or ' if full else ''}give another {kind} with {option}"
+    return (RunFailed if full else ModelError)(f"{path} cannot be written: {why}; {advice}")
 
 
 @contextlib.contextmanager
@@ -43,6 +56,19 @@ def flush_to_disk(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def replacing_hdf5(path: Path, **options: Any) -> Iterator[Any]:
+    """An HDF5 file to fill, which takes the place of `path` when all went well. Error: OSError, in the disk's words."""
+    import h5py
+
+    with replacing(path) as part, PatientFile(part) as raw:
+        try:
+            with h5py.File(raw, "w", **options) as file:
+                yield file
+        finally:
+            raw.settle()  # what the disk said, rather than what HDF5 made of it
 
 
 class PatientFile(io.FileIO):

@@ -13,7 +13,7 @@ from nearfield.discretization.discretization import Discretization
 from nearfield.dissipation.elements import elements
 from nearfield.dissipation.quantities import components_of, scalar
 from nearfield.entry.errors import ModelError, RunFailed
-from nearfield.entry.whole_file import replacing
+from nearfield.entry.whole_file import replacing_hdf5
 from nearfield.entry.wording import duration
 from nearfield.records.records import HALF, Variable
 
@@ -106,10 +106,9 @@ class ElementFile:
 
     def flush(self) -> None:
         """Put all rows into the file. Error: `RunFailed`, the disk refuses."""
-        import h5py
 
         try:
-            with replacing(self.path) as part, h5py.File(part, "w") as file:
+            with replacing_hdf5(self.path) as file:
                 file.attrs.update(self.plan, periodic="".join(self.periods))
                 for name in self.rows[0] if self.rows else (*NUMBERS, "highest", "lowest", "time"):
                     made = file.create_dataset(name, data=np.array([row[name] for row in self.rows]))

@@ -168,7 +168,7 @@ class FieldStreams:
         if space_check:
             sizes = file_sizes(self.setup)
             self.planned = sum(size.bytes for size in sizes)
-            refuse_full_disk(self.folder, sizes, ", or run without the check: --no-space-check")
+            refuse_full_disk(self.folder, sizes, "; `nearfield run --no-space-check` does not look")
 
     def claim(self, record: RunRecord) -> None:
         """Say of excitations that an earlier run finished where the fields of their monitors are."""

@@ -79,7 +79,10 @@ class DiskWatch:
     def refuse_full(self) -> None:
         """Error: there is too little room before the run."""
         if self.folder is not None and (lack := self._lack(self.needed)):
-            raise ModelError(f"{lack}; free some, choose another folder with --output, or give --no-space-check")
+            raise ModelError(
+                f"{lack}; free some, or choose another folder with --output; "
+                "`nearfield run --no-space-check` does not look"
+            )
 
     def look(self) -> None:
         """Look at the disk, where the last look was a while ago."""

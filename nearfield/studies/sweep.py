@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.whole_file import unwritable
 from nearfield.formats.lock import locked
 from nearfield.run.checkpoint.contents import self_contained
 from nearfield.studies.executors import Workers, ended, workers
@@ -86,7 +87,10 @@ def sweep(
         with locked(home):
             _make_runs(points, found, threads, report)
             table = table_of(axes, points, wanted, home)
-            save_sweep(table, home / FILE)
+            try:
+                save_sweep(table, home / FILE)
+            except OSError as error:
+                raise unwritable(home / FILE, error, kind="folder") from None
     return table
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from nearfield.entry.attempts import Attempts
 from nearfield.entry.errors import ModelError
-from nearfield.entry.whole_file import replacing
+from nearfield.entry.whole_file import replacing_hdf5
 from nearfield.studies.quantities import Quantity
 from nearfield.studies.sweep_values import Axis
 
@@ -124,9 +124,7 @@ def _values(values: xarray.DataArray | None, like: xarray.DataArray) -> np.ndarr
 
 def save_sweep(table: xarray.Dataset, path: Path) -> None:
     """Write the dataset as HDF5: a data set a variable with its dims, units and scales; whole or not at all."""
-    import h5py
-
-    with replacing(path) as part, h5py.File(part, "w", track_order=True) as file:
+    with replacing_hdf5(path, track_order=True) as file:
         file.attrs.update(format=FORMAT, **{name: str(value) for name, value in table.attrs.items()})
         for name, variable in table.variables.items():
             values = variable.values

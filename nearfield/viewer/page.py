@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearfield.entry.errors import ModelError
-from nearfield.entry.whole_file import write_whole
+from nearfield.entry.whole_file import unwritable, write_whole
 from nearfield.viewer.scene import scene_of
 
 if TYPE_CHECKING:
@@ -66,5 +66,5 @@ def written(content: str | bytes, path: Path) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, content)
     except OSError as error:
-        raise ModelError(f"{path} cannot be written: {error.strerror}; give another file with --output") from None
+        raise unwritable(path, error) from None
     return path

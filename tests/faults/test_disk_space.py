@@ -70,9 +70,9 @@ def test_a_refused_run_leaves_no_folder_that_it_made(options, tmp_path, monkeypa
     (tmp_path / "there").mkdir()
     for folder in ("there", "there/new/out"):
         line = ["run", str(tmp_path / "model.toml"), "--output", str(tmp_path / folder), "--no-report", *options]
-        assert main(line) == 2 and "give --no-space-check" in capsys.readouterr().err
+        assert main(line) == 2 and "run --no-space-check" in capsys.readouterr().err
         assert sorted(path.name for path in tmp_path.rglob("*")) == ["model.toml", "there"]
-    with pytest.raises(nf.ModelError, match="give --no-space-check"):
+    with pytest.raises(nf.ModelError, match="run --no-space-check"):
         tiny().run(output=tmp_path / "new" / "result.h5", threads=1, checkpoint="every 10 steps")
     assert not (tmp_path / "new").exists()
 
