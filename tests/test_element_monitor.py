@@ -146,7 +146,7 @@ def test_the_cost_of_analyses_is_said_before(tmp_path, capsys):
     ("monitor", "words"),
     [
         (nf.ElementStatistics("spots", (0, 0, 0), (2e-3, 9e-3, 9e-3), every=30), "2 x 9 x 9 cells"),
-        (nf.ElementStatistics("spots", *BOX, every=30), "no output"),
+        (nf.ElementStatistics("spots", *BOX, every=30), "statistics beside the result .* no output"),
     ],
 )
 def test_what_cannot_be_analysed_is_refused_before_the_run(monitor, words):

@@ -64,6 +64,14 @@ def test_a_divergence_names_step_component_place_medium_and_cause(tmp_path):
     assert kept.status == "diverged" and kept.facts["divergence"] == message and kept["tip"].sizes["time"] > 0
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_source_too_strong_for_single_precision_is_named():
+    pulse = nf.Gaussian(15e9, amplitude=1e38)
+    port = nf.LumpedPort("feed", (4e-3, 4e-3, 4e-3), (4e-3, 4e-3, 5e-3), "z", 50, waveform=pulse)
+    with pytest.raises(nf.DivergedError, match=r"a source of amplitude 1e\+38, too strong"):
+        box(steps=400, sources=[], ports=[port]).run(threads=1)
+
+
 def test_energy_that_doubles_slowly_is_laid_to_the_cpml_if_there_is_one():
     """Fields that do not travel gain there over thousands of steps; circuits and media break within some hundred."""
     element = nf.LumpedElement((4e-3, 4e-3, 4e-3), (4e-3, 4e-3, 5e-3), "z", resistance=50)

@@ -50,6 +50,14 @@ def test_ports_of_different_impedance_are_restated_for_50_ohm(tmp_path):
     assert np.abs(read.s - wanted.s).max() < 1e-7
 
 
+def test_a_folder_that_is_missing_is_made_and_a_place_that_cannot_be_written_refused(tmp_path):
+    values = array(2)
+    assert write_touchstone(tmp_path / "new" / "x.s2p", values).is_file()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(nf.ModelError, match=r"file/x.s2p cannot be written"):
+        write_touchstone(tmp_path / "file" / "x.s2p", values)
+
+
 def test_a_common_impedance_is_kept(tmp_path):
     values = array(2)
     path = write_touchstone(tmp_path / "x.s2p", values, {"port0": 75.0, "port1": 75.0})

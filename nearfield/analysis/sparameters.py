@@ -20,7 +20,7 @@ from nearfield.analysis.open_line import OpenLine
 from nearfield.analysis.spectra import fourier_integral, frequency_axis
 from nearfield.analysis.touchstone import touchstone_text
 from nearfield.entry.errors import ModelError
-from nearfield.entry.whole_file import write_whole
+from nearfield.entry.whole_file import unwritable, write_whole
 from nearfield.records import regions
 from nearfield.records.records import RunRecord, Variable, Variables
 
@@ -208,7 +208,8 @@ def write_touchstone(
     Real and imaginary parts over Hz. The format knows one reference impedance: where the ports' differ, S is restated
     for 50 ohm. Waves of a guide's mode stay as they are. Ports that were not excited are left out (they stay in their
     terminations, as a comment says), and so are frequencies without energy. A path without .sNp gets the right one.
-    Error: its N is not the number of excited ports, so that the file would lack columns that its name promises.
+    Its folder is made. Error: it cannot be written; its N is not the number of excited ports, so that the file would
+    lack columns that its name promises.
     """
     names = [str(name) for name in sparameters["to"].values]
     values = np.asarray(sparameters.transpose("frequency", "to", "source").values)
@@ -230,7 +231,11 @@ def write_touchstone(
     comments += [f"the waves of {names[n]} are those of a waveguide's mode" for n, mode in zip(excited, guided) if mode]
     rest = [name for n, name in enumerate(names) if n not in excited]
     comments += [f"{name} was not excited and stays in its own termination" for name in rest]
-    write_whole(path, touchstone_text(frequencies, values, common, comments).encode("ascii", "replace"))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, touchstone_text(frequencies, values, common, comments).encode("ascii", "replace"))
+    except OSError as error:
+        raise unwritable(path, error, "path") from None
     return path
 
 

@@ -125,8 +125,8 @@ def stored_fits() -> dict[str, Any]:
         if isinstance(entry, dict) and entry.get("fits"):
             return entry
     raise ModelError(
-        "nothing is known of output on this machine; run `nearfield bench output` first (minutes), in a "
-        "folder on the disk that the runs will write to"
+        "no fit of output is kept on this machine; run `nearfield bench output` first (minutes), in a folder on the "
+        "disk that the runs will write to, with the sizes and domains that it takes by itself: few cannot be fitted"
     )
 
 

@@ -141,7 +141,7 @@ def pole_of(row: tuple[str, float, float], strength: float) -> Debye | Drude | L
 
 def limits(infinity: Any) -> tuple[float, float]:
     """The range of the permittivity above all poles."""
-    values = numbers("infinity", infinity)
+    values = numbers("infinity", infinity, wanted="two finite numbers from 0.01 on, lower first")
     if values.size != 2 or np.iscomplexobj(values) or not 1e-2 <= values[0] <= values[1]:
         raise ModelError(f"infinity: given {shown(infinity)}; needs two numbers from 0.01 on, lower first")
     return float(values[0]), float(values[1])
@@ -149,7 +149,7 @@ def limits(infinity: Any) -> tuple[float, float]:
 
 def number(name: str, given: Any) -> float:
     """One finite number."""
-    values = numbers(name, given)
+    values = numbers(name, given, wanted="one finite number")
     if values.size != 1 or np.iscomplexobj(values):
         raise ModelError(f"{name}: given {shown(given)}; needs one number")
     return float(values[0])
@@ -219,8 +219,8 @@ def one_sign(values: np.ndarray) -> np.ndarray:
     return values.real - 1j * np.abs(values.imag)
 
 
-def numbers(name: str, given: Any, dimension: Dimension | None = None) -> np.ndarray:
-    """A row of finite numbers, text with units where there is a dimension."""
+def numbers(name: str, given: Any, dimension: Dimension | None = None, wanted: str = "") -> np.ndarray:
+    """A row of finite numbers, text with units where there is a dimension; `wanted` says what is no column."""
     try:
         entries = list(np.atleast_1d(given)) if not isinstance(given, (list, tuple)) else list(given)
         if dimension is not None and any(isinstance(entry, str) for entry in entries):
@@ -228,6 +228,12 @@ def numbers(name: str, given: Any, dimension: Dimension | None = None) -> np.nda
         values = np.asarray(entries, dtype=complex)
     except (TypeError, ValueError) as error:
         raise ModelError(f"{name}: {error}; needs a list of numbers") from None
-    if values.ndim != 1 or not np.isfinite(values).all():
+    finite = np.isfinite(values)
+    if wanted and not (values.ndim == 1 and finite.all()):
+        raise ModelError(f"{name}: given {shown(given)}; needs {wanted}")
+    if values.ndim != 1:
         raise ModelError(f"{name}: needs a list of finite numbers, one for each row of the table")
+    if not finite.all():
+        at = int(np.argmin(finite))
+        raise ModelError(f"{name}: row {at + 1} of the table holds {entries[at]}; give finite numbers, or leave it out")
     return values if values.imag.any() else values.real

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -87,8 +88,13 @@ def arguments(path: Path, found: dict[str, np.ndarray]) -> dict[str, Any]:
         loss = real * found["loss_tangent"]
     if "conductivity" in found:
         loss = found["conductivity"] / (2 * np.pi * axis * VACUUM_PERMITTIVITY)
-    if losses - {"eps_imag"} and (loss < 0).any():
-        raise ModelError(f"{path}: {losses.pop()} is below 0 somewhere; a passive medium only absorbs")
+    for name in losses - {"eps_imag"}:
+        if (found[name] < 0).any():
+            raise ModelError(f"{path}: {name} is below 0 somewhere; a passive medium only absorbs")
+    if "loss_tangent" in losses and (loss < 0).any():
+        raise ModelError(
+            f"{path}: eps_real is below 0 somewhere, where a loss tangent says no loss; give the column eps_imag"
+        )
     return {"frequency": axis, "permittivity": real - 1j * loss}
 
 
@@ -99,18 +105,20 @@ def split(row: str) -> list[str]:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a number."""
+    """Whether a cell is a finite number."""
     try:
-        float(cell)
+        return math.isfinite(float(cell))
     except ValueError:
         return False
-    return True
 
 
 def column(path: Path, cell: str) -> tuple[str, float]:
     """Name of a column, and the factor that brings it to SI."""
     text = re.sub(r"[\s_(\[\])]+", "_", cell.strip()).strip("_")
     for name, spellings in COLUMNS.items():
+        if text.lower() in spellings and name in UNITS:
+            other = f"{cell}_{'GHz' if name == 'frequency' else 'um'}"
+            raise ModelError(f"{path}: column {cell!r} has no unit; write {other}, or another of {UNITS[name].units()}")
         if text.lower() in spellings:
             return name, 1.0
         head, _, unit = text.rpartition("_")

@@ -142,9 +142,14 @@ class FieldStreams:
 
     def _folder(self, output: str | Path | None) -> Path:
         if output is None:
-            first = next(iter(self.features.values())).item._label
+            first = next(iter(self.features.values())).item
+            if first.kind == "elements":
+                raise ModelError(
+                    f"{first._label} writes its statistics beside the result while the run goes on, but the run has no "
+                    "output; give `output`"
+                )
             raise ModelError(
-                f"{first} has a file of its own, but the run has no output; give `output`, or leave "
+                f"{first._label} has a file of its own, but the run has no output; give `output`, or leave "
                 "`file` out to keep the snapshots in memory"
             )
         path = Path(output).absolute()

@@ -90,14 +90,15 @@ class Circuit:
         `voltage` (V, upper against lower terminal) stands at whole steps dt, 2 dt, ..., zero before; `source` (V) and
         the result at the half steps before them.
         """
-        before = np.concatenate(([0.0], voltage[:-1]))
-        mean = 0.5 * (voltage + before)
-        current = self.conductance * ((source if self.sourced == "conductance" else 0.0) - mean)
-        current = current - self.capacitance * (voltage - before) / time_step
-        if self.branch is not None:
-            driven = (source if self.sourced == "branch" else 0.0) - mean
-            current = current + self.branch.discretised(time_step).replay(driven)
-        return current
+        with np.errstate(over="ignore", invalid="ignore"):  # of a run that diverged, which says so
+            before = np.concatenate(([0.0], voltage[:-1]))
+            mean = 0.5 * (voltage + before)
+            current = self.conductance * ((source if self.sourced == "conductance" else 0.0) - mean)
+            current = current - self.capacitance * (voltage - before) / time_step
+            if self.branch is not None:
+                driven = (source if self.sourced == "branch" else 0.0) - mean
+                current = current + self.branch.discretised(time_step).replay(driven)
+            return current
 
 
 def two_pole(

@@ -25,6 +25,7 @@ from nearfield.run.weighings import Weighings
 GROWTH = 10.0  # times the energy at the end of the sources: no passive model gives so much
 FEWEST_WAVES = 1e-4  # least part of the peak that is taken for waves, where a static field seems to be all of it
 SLOW = 500  # steps in which energy doubles at least where fields gain slowly in a CPML
+TOO_STRONG = 1e20  # amplitude of a source, in SI: products of such fields leave single precision
 NEAR = 3  # cells from a CPML at which it is the likely cause
 
 
@@ -237,6 +238,13 @@ def worst_sample(engine: Engine) -> tuple[int, Triple] | None:
     return found[1:] if found[0] >= 0 else None
 
 
+def strongest(setup: Discretization) -> float:
+    """The largest amplitude of the sources' and ports' waveforms."""
+    model = setup.simulation
+    waveforms = [model.waveform, *(each.waveform for each in (*model.sources, *model.ports))]
+    return max((abs(getattr(each, "amplitude", 0.0)) for each in waveforms if each is not None), default=0.0)
+
+
 def likely_cause(setup: Discretization, index: Triple, doubling: float) -> str:
     """The most common reason for a divergence at such a place, of energy that doubles in so long (s), 0 if unknown."""
     limit = setup.grid.maximum_time_step()
@@ -267,6 +275,8 @@ def likely_cause(setup: Discretization, index: Triple, doubling: float) -> str:
             f"Likely cause: the CPML at {face}, where media or metal change across its depth; let structures run "
             "straight into it, or lower kappa_maximum."
         )
+    if strongest(setup) > TOO_STRONG:
+        return f"Likely cause: a source of amplitude {strongest(setup):.3g}, too strong for single precision; lower it."
     if setup.simulation.ports or setup.simulation.elements:
         return "Likely cause: a lumped circuit with extreme values beside this place; check its R, L, C."
     return "Likely cause: a medium with extreme parameters, or a source far too strong for single precision."

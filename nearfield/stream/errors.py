@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from typing import Any
 
 from nearfield.entry.errors import ModelError, NearfieldError
+from nearfield.entry.whole_file import FULL
 
 
 class StreamError(NearfieldError):
@@ -51,11 +53,12 @@ def compiled() -> Any:
 
 @contextlib.contextmanager
 def refusals(name: str) -> Iterator[None]:
-    """Turn refusals of the core into ModelError, with the ring's name."""
+    """Turn refusals of the core into ModelError with the ring's name, into StreamError where the machine lacks room."""
     core = compiled()
     try:
         yield
     except core.Refused as error:
-        raise ModelError(f"ring '{name}': {error}") from None
+        full = any(os.strerror(code) in str(error) for code in FULL)
+        raise (StreamError if full else ModelError)(f"ring '{name}': {error}") from None
     except core.InUse as error:
         raise RingInUse(f"ring '{name}': {error}. Choose another name, or end that process") from None

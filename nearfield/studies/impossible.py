@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from nearfield.analysis.sparameters import excited_enough
 from nearfield.discretization.excitations import port_waveform
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import counted, quantity
+from nearfield.sources.waveforms import ContinuousWave
 
 if TYPE_CHECKING:
     from nearfield.simulation import Simulation
@@ -31,7 +31,7 @@ def refuse_waves(words: str, model: Simulation, to: int, source: int, at: float 
     channels = model._channels
     refuse_ports(words, [port.name for port in channels], (to, source))
     pulse = port_waveform(model, channels[source - 1])
-    if at is None or not math.isfinite(pulse.end):
+    if at is None or isinstance(pulse, ContinuousWave):
         return
     highest = pulse.highest_frequency
     drive = np.abs(pulse.spectrum(np.append(np.linspace(0.0, highest, LOOKED_AT), min(at, highest))))

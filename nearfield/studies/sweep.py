@@ -118,8 +118,8 @@ def _prepare(
         point.folder = (home / RUNS / folder_of(Path(), self_contained(bare)).name).absolute()
     if first is not None and all(point.folder is None for point in points):
         raise first
-    for error in filter(None, impossible.values()):
-        raise error
+    for refusal in filter(None, impossible.values()):
+        raise refusal
     try:
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -20,7 +20,9 @@ BAD = {
     "lengths": ({"permittivity": [4.0, 3.0]}, "3 frequencies and 2 values"),
     "twice": ({"frequency": [1e9, 1e9, 2e9]}, "stands in the table twice"),
     "zero frequency": ({"frequency": [0, 1e9, 2e9]}, "not above 0"),
-    "not finite": ({"permittivity": [4, float("nan"), 3]}, "finite"),
+    "not finite": ({"permittivity": [4, float("nan"), 3]}, "row 2 of the table holds nan"),
+    "error nan": ({"error": float("nan")}, "given nan; needs one finite number"),
+    "infinity nan": ({"infinity": (1, float("nan"))}, "two finite numbers"),
     "not numbers": ({"permittivity": ["a", 4, 3]}, "list of numbers"),
     "too many poles": ({"poles": 2}, "fewer poles or more rows"),
     "negative poles": ({"poles": -1}, "allowed: 0 to 12"),
@@ -85,6 +87,10 @@ WRONG = {
     "frequency_furlong,n\n1,2\n": "has the unit 'furlong'",
     "frequency_GHz,n\n1,2\n2\n": "is not 2 numbers",
     "frequency_GHz,n\n1,two\n": "is not 2 numbers",
+    "frequency,n\n1,2\n2,2\n": "column 'frequency' has no unit; write frequency_GHz",
+    "wavelength,n\n1,2\n2,2\n": "column 'wavelength' has no unit; write wavelength_um",
+    "frequency_GHz,n\n1,2\n2,nan\n": "row 3, '2 nan', is not 2 numbers",
+    "frequency_GHz,eps_real,loss_tangent\n1,-4,0.1\n2,-4,0.1\n": "eps_real is below 0 somewhere",
     "n,k\n1,2\n": "one column of frequency or wavelength",
     "frequency_GHz,k\n1,2\n2,2\n": "make no permittivity",
     "frequency_GHz,n,eps_real\n1,2,4\n2,2,4\n": "make no permittivity",
@@ -112,7 +118,7 @@ def test_the_command_fits_prints_and_draws(tmp_path, capsys):
     frequency = np.geomspace(1e8, 2e10, 30)
     values = nf.library.water.relative_permittivity(frequency)
     rows = [f"{f},{e.real},{-e.imag}" for f, e in zip(frequency, values)]
-    (tmp_path / "water.csv").write_text("\n".join(["frequency,eps_real,eps_imag", *rows]))
+    (tmp_path / "water.csv").write_text("\n".join(["frequency_Hz,eps_real,eps_imag", *rows]))
     command = ["fit-medium", str(tmp_path / "water.csv"), "--poles", "2", "--kinds", "debye", "--json"]
     assert main([*command, "--plot", str(tmp_path / "water.png")]) == 0
     answer = json.loads(capsys.readouterr().out)
