@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import resource
 import signal
 import time
 
@@ -300,3 +301,14 @@ def test_a_stopped_process_is_alive(name):
         writer.acquire(10)
         writer.abandon()
     assert ended(child) == 0
+
+
+def test_a_machine_without_room_for_a_ring_is_no_wrong_input(name):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        with pytest.raises(stream.StreamError, match="no ring can be made") as refused:
+            stream.create(name, blocks=4, block_bytes=4096)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert refused.value.exit_code == 4

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import resource
 import signal
 import subprocess
 import sys
@@ -395,14 +394,3 @@ def test_large_rings_lie_in_huge_pages_on_both_sides(name):
             with reader.receive(1) as block:
                 assert (block.data == 7).all()
             assert huge_bytes(path) > written + (4 << 20)
-
-
-def test_a_machine_without_room_for_a_ring_is_no_wrong_input(name):
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
-    try:
-        with pytest.raises(stream.StreamError, match="no ring can be made") as refused:
-            stream.create(name, blocks=4, block_bytes=4096)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    assert refused.value.exit_code == 4
