@@ -23,7 +23,7 @@ from nearfield.metal.metal import Body, body_of, kind_of
 from nearfield.metal.outlines import sides_of
 from nearfield.metal.patches import Patch, at_samples, cell_near, margin_of, next_axes, pair
 from nearfield.metal.sample_numbers import SampleNumbers
-from nearfield.metal.sheet_rims import NARROWEST, carved
+from nearfield.metal.sheet_rims import NARROWEST, opening
 from nearfield.metal.thin_metal import EdgeBox
 from nearfield.metal.wire_edges import LARGEST
 from nearfield.metal.wire_ends import Edges, conducting
@@ -160,7 +160,7 @@ def _whole(found: dict[int, _Candidate], drawn: dict[int, Body]) -> dict[int, _C
     """The strips that no later body of another medium may cut."""
     order = list(drawn)
     around = [drawn[number] for number in order]
-    return {number: one for number, one in found.items() if not carved(order.index(number), around, one.normal)}
+    return {number: one for number, one in found.items() if not opening(order.index(number), around, one.normal)}
 
 
 class _Around:

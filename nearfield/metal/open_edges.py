@@ -23,7 +23,7 @@ from nearfield.metal.narrow_strips import narrow_strips
 from nearfield.metal.outlines import FlatMetal
 from nearfield.metal.patches import margin_of, next_axes
 from nearfield.metal.rim_points import rim_points
-from nearfield.metal.sheet_rims import planes_of
+from nearfield.metal.sheet_rims import planes_of, with_openings
 
 
 def open_edges(
@@ -44,7 +44,7 @@ def open_edges(
 
 def _rimmed(bodies: Sequence[Body], grid: YeeGrid, boundaries: Boundaries) -> set[int]:
     """Numbers of flat bodies in planes with a free rim."""
-    interior = boundaries.interior(grid)
+    interior, bodies = boundaries.interior(grid), with_openings(bodies)
     lattices = [half_lattice(grid, interior[axis], axis) for axis in range(3)]
     found: set[int] = set()
     for (normal, node), inside in planes_of(bodies, grid).items():

@@ -64,13 +64,18 @@ class FlatMetal:
         fed: np.ndarray | None = None,
     ) -> None:
         self.grid, self.inside, self.normal = grid, inside, normal
-        own = {number: replace(bodies[number], shape=straightened(bodies[number].shape, normal)) for number in inside}
-        self.bodies: Sequence[Body] = [own.get(number, body) for number, body in enumerate(bodies)]
         self.across, self.margin, self.shortest = next_axes(normal), margin_of(grid), min(shortest_cells(grid))
         self._place, self._node = float(grid.lines[normal][node]), node
+        own = {number: replace(bodies[number], shape=straightened(bodies[number].shape, normal)) for number in inside}
+        self.bodies: Sequence[Body] = [own.get(number, self._straight(body)) for number, body in enumerate(bodies)]
         self.gaps: list[tuple[int, tuple[float, float, float, float]]] | None = None  # kept by facing_rims.py
         places = np.empty((0, 3)) if fed is None else fed
         self.fed = places[np.abs(places[:, normal] - self._place) <= self.margin][:, list(self.across)]
+
+    def _straight(self, body: Body) -> Body:
+        """A body of another medium that the plane crosses, as outlines have it: it may be a hole."""
+        crossed = body.kind != "pec" and body.lower[self.normal] <= self._place <= body.upper[self.normal]
+        return replace(body, shape=straightened(body.shape, self.normal)) if crossed else body
 
     def _points(self, at: np.ndarray, height: float) -> list[np.ndarray]:
         """x, y, z of points (n, 2) of the plane; past the ends of closed axes, of those that they repeat."""

@@ -8,11 +8,13 @@ them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.bodies.shapes import Rectangular, Wire
+from nearfield.bodies.combined import Difference
+from nearfield.bodies.shapes import Rectangular, Solid, Wire
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
 from nearfield.metal.facing_rims import facing
@@ -42,7 +44,7 @@ class SheetRims:
     def __init__(
         self, grid: YeeGrid, boundaries: Boundaries, bodies: Sequence[Body], ends: Iterable, cut: Sequence[bool] = ()
     ) -> None:
-        self._grid, self._bodies = grid, bodies
+        self._grid, self._bodies = grid, (bodies := with_openings(bodies))
         self._samples = SampleNumbers(grid)
         self._lattices = [half_lattice(grid, boundaries.interior(grid)[a], a) for a in range(3)]
         planes, ends = planes_of(bodies, grid, cut), list(ends)
@@ -107,22 +109,44 @@ def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def planes_of(bodies: Sequence[Body], grid: YeeGrid, cut: Sequence[bool] = ()) -> dict[tuple[int, int], list[int]]:
-    """Numbers of the flat bodies whose rims are followed by (normal, node) of their planes; `cut`: see `SheetRims`."""
+    """Numbers of the flat bodies, `with_openings`, whose rims are followed by (normal, node) of their planes; `cut`:
+    see `SheetRims`."""
     planes: dict[tuple[int, int], list[int]] = {}
     for number, body in enumerate(bodies):
         place = None if cut and cut[number] else plane_of(body)
-        if place and _wide(body, place[0], grid) and not carved(number, bodies, place[0]):
+        if place and _wide(body, place[0], grid):
             planes.setdefault(place, []).append(number)
     return planes
 
 
+def with_openings(bodies: Sequence[Body]) -> list[Body]:
+    """Bodies, flat metal without what later bodies of other media take away of it."""
+    found = list(bodies)
+    for number, body in enumerate(bodies):
+        flat = _flat_axes(body)
+        minus = opening(number, bodies, flat[0]) if len(flat) == 1 else []
+        if minus:
+            shape = body.shape
+            whole, before = (shape.body, shape.minus) if isinstance(shape, Difference) else (shape, ())
+            cut = Difference.model_construct(body=whole, minus=(*before, *minus))  # type: ignore[attr-defined]
+            found[number] = replace(body, shape=cut)
+    return found
+
+
+def _flat_axes(body: Body) -> list[int]:
+    """The axes across which metal is thin; none of other bodies."""
+    if body.kind != "pec" or not body.edges or isinstance(body.shape, Wire):
+        return []
+    return [a for a, ends in enumerate(body.nodes) if ends and ends[0] == ends[1]]
+
+
 def plane_of(body: Body) -> tuple[int, int] | None:
     """(normal, node) of the plane that flat metal lies in; None for what is not flat, or is a line."""
-    flat = [a for a, ends in enumerate(body.nodes) if ends and ends[0] == ends[1]]
-    if body.kind != "pec" or len(flat) != 1 or not body.edges or isinstance(body.shape, Wire):
+    flat = _flat_axes(body)
+    if len(flat) != 1:
         return None
-    ends = body.nodes[flat[0]]
-    return (flat[0], ends[0]) if ends and sides_of(body.shape, flat[0]) else None
+    ends, sides = body.nodes[flat[0]], sides_of(body.shape, flat[0])
+    return (flat[0], ends[0]) if ends and sides is not None and len(sides[0]) else None
 
 
 def _wide(body: Body, normal: int, grid: YeeGrid) -> bool:
@@ -137,15 +161,16 @@ def _wide(body: Body, normal: int, grid: YeeGrid) -> bool:
     return min(*extents, 2.0 * area / np.hypot(*(end - start).T).sum()) > max(largest)
 
 
-def carved(number: int, bodies: Sequence[Body], normal: int) -> bool:
-    """Whether a later body of another medium may take away a part of flat metal."""
+def opening(number: int, bodies: Sequence[Body], normal: int) -> list[Solid]:
+    """The later bodies of other media that may take away a part of flat metal."""
     own = bodies[number]
-    return any(
-        body.kind != "pec"
+    return [
+        body.shape
+        for body in bodies[number + 1 :]
+        if body.kind != "pec"
         and body.solid
         and all(
             low < high_own and high > low_own if a != normal else low < low_own and high > high_own
             for a, (low, high, low_own, high_own) in enumerate(zip(body.lower, body.upper, own.lower, own.upper))
         )
-        for body in bodies[number + 1 :]
-    )
+    ]
