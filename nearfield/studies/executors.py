@@ -91,7 +91,8 @@ def dask(address: str) -> Iterator[Workers]:
     except ImportError:
         raise ModelError('executor dask needs Dask; `pip install "nearfield[dask]"`, or give processes:N') from None
     try:
-        asyncio.run(_look_for(address))
+        with ThreadPoolExecutor(1) as apart:  # a notebook has a loop of its own in this thread
+            apart.submit(asyncio.run, _look_for(address)).result()
         client = Client(address, timeout=10, set_as_default=False)
     except (OSError, ValueError) as error:
         why = " ".join(str(error).split()) or type(error).__name__
