@@ -141,3 +141,20 @@ def test_a_hole_in_a_wall_passes_as_much_wherever_it_lies_in_the_cells(hole, wan
     step; whole edges are 17 to 36 % off, as a later body that is no hole in the rims 27 to 52 %."""
     for off in (0.0, 0.25, 0.5):
         assert passed(off, hole, drawn) == pytest.approx(wanted[0], rel=wanted[1])
+
+
+@pytest.mark.parametrize("metal, cut, listed", [("auto", "round", 0), ("staircase", "round", 1), ("auto", "ball", 1)])
+def test_holes_on_whole_edges_are_listed(metal, cut, listed):
+    """A ball takes a circle out of a sheet, but has no outline."""
+    hole = nf.Cylinder((9.3 * MM, 9.1 * MM, 0), (9.3 * MM, 9.1 * MM, 9 * MM), 3.2 * MM)
+    hole = nf.Sphere((9.3 * MM, 9.1 * MM, 4.4 * MM), 3.2 * MM) if cut == "ball" else hole
+    sheet = nf.Sheet((0, 0, 4 * MM), (18 * MM, 18 * MM, 4 * MM))
+    model = nf.Simulation(
+        grid=nf.Grid.uniform(MM, (18, 18, 9)),
+        boundaries=nf.Boundaries(all=nf.PEC),
+        structures=[nf.Structure(sheet, nf.PEC), nf.Structure(hole, nf.Medium())],
+        sources=[nf.PointCurrent((5 * MM, 5 * MM, 2 * MM), "z", nf.Gaussian(5e9))],
+        steps=10,
+        metal=metal,
+    )
+    assert sum("1 hole in it" in entry["what"] for entry in model.check().moved) == listed

@@ -17,7 +17,7 @@ from nearfield.report.tolerance_section import tolerance_recipes
 from nearfield.studies.dip_slopes import dip_slope, tolerances
 from nearfield.studies.pattern_slopes import recorded_at, seen_towards, towards_of
 from nearfield.studies.probe_slopes import probed, probes_of
-from nearfield.studies.sensitivities import _frequencies, sensitivities
+from nearfield.studies.sensitivities import _frequencies, percent, sensitivities
 from nearfield.studies.sweep_table import save_sweep
 from nearfield.studies.varied import alike, varied
 
@@ -79,7 +79,7 @@ def test_records_that_are_cut_off_are_said_with_what_derivatives_lack():
     assert 0.005 < left < 0.3
     with pytest.warns(UserWarning, match="the record of port 'feed' ends at"):
         found = sensitivities(lambda length: patch(length, decay=None, steps=700), {"length": 9.3e-3}, [9e9], threads=1)
-    assert f"derivatives by {100 * left * (1 - np.log(left)):.2g} %" in found.attrs["cut_off"]
+    assert f"derivatives by {percent(left * (1 - np.log(left)))}" in found.attrs["cut_off"]
     whole = sensitivities(patch, {"length": 9.3e-3}, [9e9], threads=1)
     assert "cut_off" not in whole.attrs
 

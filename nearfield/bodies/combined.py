@@ -150,6 +150,11 @@ class Difference(Combined):
     def _blocks(self) -> bool:
         return all(part._blocks for part in (self.body, *self.minus))
 
+    @cached_property
+    def _outlines(self) -> dict[int, Any]:
+        """Kept by those who look for its sides, by normal."""
+        return {}
+
     def _levels(self, axis: int) -> list[float]:
         low, high = (end[axis] for end in self.body.bounds())
         faces = [face for part in self.minus for face in (*part._levels(axis), *part._faces(axis))]

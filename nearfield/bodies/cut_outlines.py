@@ -8,7 +8,7 @@ import numpy as np
 
 from nearfield.bodies.outlines import Ends
 
-MOST = 1500  # sides of all parts together: each is met with each
+MOST = 6_000  # sides of all parts together: each looks for those that it meets
 TIED = 1e-9  # of the size of all: points so near are one
 BESIDE = 1e-7  # of the size of all: where both sides of a piece are looked at
 
@@ -38,18 +38,21 @@ def cut_sides(body: Ends, minus: Sequence[Ends]) -> Ends | None:
 def _pieces(start: np.ndarray, end: np.ndarray, tied: float) -> Ends:
     """Sides cut where others cross them or end on them."""
     first, last = [], []
-    for one, other in zip(start, end):
+    low, high = np.minimum(start, end).T - tied, np.maximum(start, end).T + tied
+    for number, (one, other) in enumerate(zip(start, end)):
         along = other - one
         square = along @ along
+        near = (low[0] <= high[0, number]) & (high[0] >= low[0, number])
+        near &= (low[1] <= high[1, number]) & (high[1] >= low[1, number])
+        begin, turn = start[near], end[near] - start[near]
         cuts = [np.array([0.0, 1.0])]
-        for at in (start, end):
+        for at in (begin, begin + turn):
             part = (at - one) @ along / square
-            near = np.hypot(*(at - one - part[:, None] * along).T) <= tied
-            cuts.append(part[near])
-        turn = end - start
+            on_it = np.hypot(*(at - one - part[:, None] * along).T) <= tied
+            cuts.append(part[on_it])
         cross = along[0] * turn[:, 1] - along[1] * turn[:, 0]
         met = np.abs(cross) > tied * np.hypot(*turn.T)
-        away = start[met] - one
+        away = begin[met] - one
         part = (away[:, 0] * turn[met, 1] - away[:, 1] * turn[met, 0]) / cross[met]
         there = (away[:, 0] * along[1] - away[:, 1] * along[0]) / cross[met]
         cuts.append(part[(there >= 0.0) & (there <= 1.0)])
@@ -62,9 +65,12 @@ def _pieces(start: np.ndarray, end: np.ndarray, tied: float) -> Ends:
 
 def _within(at: np.ndarray, sides: Ends) -> np.ndarray:
     """Whether points (n, 2) lie within closed outlines, by how often a line from them crosses these."""
+    found = np.zeros(len(at), dtype=bool)
+    near = np.flatnonzero(((at >= sides[0].min(axis=0)) & (at <= sides[0].max(axis=0))).all(axis=1))
     (x, y), (u, v) = (part.T for part in sides)
-    px, py = at[:, :1], at[:, 1:]
+    px, py = at[near, :1], at[near, 1:]
     spans = (y > py) != (v > py)
     with np.errstate(divide="ignore", invalid="ignore"):
         place = x + (py - y) / (v - y) * (u - x)
-    return np.sum(spans & (px < place), axis=1) % 2 == 1
+    found[near] = np.sum(spans & (px < place), axis=1) % 2 == 1
+    return found

@@ -6,17 +6,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from nearfield.bodies.combined import Difference
 from nearfield.bodies.geometry import FilledShape
 from nearfield.bodies.shapes import Rectangular, Wire
 from nearfield.entry.triples import triple
-from nearfield.entry.wording import quantity
+from nearfield.entry.wording import counted, quantity
 from nearfield.grid.moves import Moved, cell_beyond, moved_place, moved_span
 from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE, YeeGrid
 from nearfield.media.surface_media import ResistiveSheet, is_metal
 from nearfield.metal.curved_gaps import GAP, curved_gaps, filled
 from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.metal import covers, electric_ends, magnetic_ends
-from nearfield.metal.patches import next_axes, pair
+from nearfield.metal.patches import cell_near, next_axes, pair
 from nearfield.metal.slanted_walls import moved_slanting_rims, moved_walls
 from nearfield.metal.slanting_chains import slack_of
 from nearfield.metal.wire_ends import ends_of
@@ -42,6 +43,7 @@ def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
             yield from moved_planes(body, grid, metal)
             if not isinstance(body.medium, ResistiveSheet) and not metal.follows(body.shape):
                 yield from moved_faces(body, bodies, grid)
+                yield from holes_on_edges(body, bodies, grid)
     yield from narrow_gaps(bodies, grid, metal)
     yield from curved_gaps(bodies, grid, metal)
     yield from gaps_at_walls(bodies, grid, metal)
@@ -218,6 +220,36 @@ def moved_faces(body: FilledShape, bodies: Sequence[FilledShape], grid: YeeGrid)
         thin = len(_spanned(body, grid)) < 3
         rims = [thin and not goes_on(body, bodies, grid, axis, way) for way in (-1, 1)]
         yield from moved_span(body.label, grid, axis, lower[axis], upper[axis], *rims)
+
+
+def holes_on_edges(body: FilledShape, bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[Moved]:
+    """Holes off the lines in thin metal on whole edges: parts cut out of it, and later bodies of other media."""
+    lower, upper = body.shape.bounds()
+    nodes = [electric_ends(grid, a, *ends) for a, ends in enumerate(zip(lower, upper))]
+    thin = [a for a, (low, high) in enumerate(nodes) if body.shape._constant_along(a) and low == high]
+    if isinstance(body.shape, Wire) or len(thin) != 1:
+        return
+    later = [each.shape for each in bodies if each.number > body.number and not is_metal(each.medium)]
+    holes = [*(body.shape.minus if isinstance(body.shape, Difference) else ()), *later]
+    across = next_axes(thin[0])
+    found = []
+    for hole in holes:
+        low, high = hole.bounds()
+        through = low[thin[0]] < lower[thin[0]] and high[thin[0]] > upper[thin[0]]
+        if through and all(low[a] < upper[a] and high[a] > lower[a] for a in across):
+            spans = [list(moved_span(body.label, grid, a, low[a], high[a])) for a in across]
+            if any(spans) or not all(hole._constant_along(a) for a in across):
+                found.append(hole)
+    if found:
+        cell = max(cell_near(grid, a, lower[a], upper[a]) for a in across)
+        yield {
+            "what": f"{body.label}, {counted(len(found), 'hole')} in it",
+            "from": 0.0,
+            "to": 0.5 * cell,
+            "effect": f"they lie on whole edges, up to {quantity(0.5 * cell, 'm')} off, and pass up to half as much or "
+            'twice as much; with metal="conformal" rims of boxes, cylinders, polygons and layouts are followed',
+            "cells": 0.5,
+        }
 
 
 def whole_rims(

@@ -27,9 +27,16 @@ BESIDE = 1e-3  # shortest cells beyond a rim where other metal that goes on is l
 
 def sides_of(shape: Solid, normal: int) -> Ends | None:
     """The sides of a flat shape's outline along the two axes after its normal; None for shapes without an outline."""
-    straight = straightened(shape, normal)
-    if not isinstance(straight, Difference):
-        return straight_sides(straight, normal)
+    if not isinstance(shape, Difference):
+        return straight_sides(straightened(shape, normal), normal)
+    if normal not in shape._outlines:
+        shape._outlines[normal] = _sides_left(straightened(shape, normal), normal)
+    found: Ends | None = shape._outlines[normal]
+    return found
+
+
+def _sides_left(straight: Solid, normal: int) -> Ends | None:
+    assert isinstance(straight, Difference)
     body, *minus = (straight_sides(part, normal) for part in (straight.body, *straight.minus))
     cutting = [part for part in minus if part is not None]
     return cut_sides(body, cutting) if body is not None and len(cutting) == len(minus) else None
@@ -96,10 +103,22 @@ class FlatMetal:
             if body.kind == "pec" and (number in self.inside or (solid and self._crosses(body))):
                 height = 0.5 * (body.lower[self.normal] + body.upper[self.normal])
                 flat = body.shape._constant_along(self.normal)
-                where = self._points(at, height if flat else self._place)
-                near = self._near(body, where)
-                found[near] |= body.shape._signed_distance(*(q[near] for q in where)) <= self.margin
+                self._add(found, body, self._points(at, height if flat else self._place))
         return found
+
+    def _add(self, found: np.ndarray, body: Body, where: Sequence[np.ndarray]) -> None:
+        """Add the points that lie in metal to what was found; each hole is asked of those in its own bounds alone."""
+        near = self._near(body, where)
+        whole, *holes = (body.shape.body, *body.shape.minus) if isinstance(body.shape, Difference) else (body.shape,)
+        inside = whole._signed_distance(*(q[near] for q in where)) <= self.margin
+        for hole in holes:
+            low, high = hole.bounds()
+            own = np.flatnonzero(
+                np.logical_and.reduce([(q[near] >= a) & (q[near] <= b) for q, a, b in zip(where, low, high)])
+            )
+            if own.size:
+                inside[own] &= hole._signed_distance(*(q[near[own]] for q in where)) >= -self.margin
+        found[near] |= inside
 
     def holds_alone(self, number: int, at: np.ndarray) -> np.ndarray:
         """Whether points (n, 2) lie in one body of the plane."""

@@ -5,6 +5,7 @@ By SciPy's least squares with derivatives of the runs, or by a simplex.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -254,7 +255,9 @@ class Search:
         if not slopes:
             return answered(self.build(**self.given(values)), frequencies, self._threads, **wanted)
         try:
-            return sensitivities(self.build, self.given(values), frequencies, self._threads, **wanted)
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "the record of port")  # the next step asks again
+                return sensitivities(self.build, self.given(values), frequencies, self._threads, **wanted)
         except ModelError as error:
             raise ModelError(f'{error} (method = "simplex" searches without derivatives)') from None
 

@@ -129,9 +129,14 @@ def said_of_ends(result: Result) -> str | None:
         return None
     return (
         f"the record of {record_name(levels[max(known)])} ends at {max(known):.0f} dB of its peak: near resonances S "
-        f"errs by some {100 * left:.2g} %, its derivatives by {100 * min(missing, 1.0):.2g} %; give more `steps`, or a "
+        f"errs by some {percent(left)}, its derivatives by {percent(min(missing, 1.0))}; give more `steps`, or a "
         "smaller `decay`"
     )
+
+
+def percent(part: float) -> str:
+    """A share in two digits."""
+    return f"{100 * part:.0f} %" if part >= 0.095 else f"{100 * part:.2g} %"
 
 
 def incident_waves(result: Result, model: Discretization, frequencies: np.ndarray) -> np.ndarray:

