@@ -18,6 +18,7 @@ from nearfield.metal.curved_gaps import GAP, curved_gaps, filled
 from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.metal import covers, electric_ends, magnetic_ends
 from nearfield.metal.patches import cell_near, next_axes, pair
+from nearfield.metal.sheet_rims import cuts_through
 from nearfield.metal.slanted_walls import moved_slanting_rims, moved_walls
 from nearfield.metal.slanting_chains import slack_of
 from nearfield.metal.wire_ends import ends_of
@@ -232,18 +233,14 @@ def holes_on_edges(body: FilledShape, bodies: Sequence[FilledShape], grid: YeeGr
     later = [each.shape for each in bodies if each.number > body.number and not is_metal(each.medium)]
     holes = [*(body.shape.minus if isinstance(body.shape, Difference) else ()), *later]
     across = next_axes(thin[0])
-    found = []
-    for hole in holes:
-        low, high = hole.bounds()
-        through = low[thin[0]] < lower[thin[0]] and high[thin[0]] > upper[thin[0]]
-        if through and all(low[a] < upper[a] and high[a] > lower[a] for a in across):
-            spans = [list(moved_span(body.label, grid, a, low[a], high[a])) for a in across]
-            if any(spans) or not all(hole._constant_along(a) for a in across):
-                found.append(hole)
+    found = 0
+    for hole in (each for each in holes if cuts_through(each, (lower, upper), thin[0])):
+        spans = [list(moved_span(body.label, grid, a, low, high)) for a, low, high in zip(range(3), *hole.bounds())]
+        found += any(spans[a] for a in across) or not all(hole._constant_along(a) for a in across)
     if found:
         cell = max(cell_near(grid, a, lower[a], upper[a]) for a in across)
         yield {
-            "what": f"{body.label}, {counted(len(found), 'hole')} in it",
+            "what": f"{body.label}, {counted(found, 'hole')} in it",
             "from": 0.0,
             "to": 0.5 * cell,
             "effect": f"they lie on whole edges, up to {quantity(0.5 * cell, 'm')} off, and pass up to half as much or "

@@ -167,10 +167,13 @@ def opening(number: int, bodies: Sequence[Body], normal: int) -> list[Solid]:
     return [
         body.shape
         for body in bodies[number + 1 :]
-        if body.kind != "pec"
-        and body.solid
-        and all(
-            low < high_own and high > low_own if a != normal else low < low_own and high > high_own
-            for a, (low, high, low_own, high_own) in enumerate(zip(body.lower, body.upper, own.lower, own.upper))
-        )
+        if body.kind != "pec" and body.solid and cuts_through(body.shape, (own.lower, own.upper), normal)
     ]
+
+
+def cuts_through(shape: Solid, ends: tuple[Sequence[float], Sequence[float]], normal: int) -> bool:
+    """Whether the box about a shape reaches through flat metal between two corners, beyond it on both sides."""
+    return all(
+        low < high_own and high > low_own if a != normal else low < low_own and high > high_own
+        for a, (low, high, low_own, high_own) in enumerate(zip(*shape.bounds(), *ends))
+    )
