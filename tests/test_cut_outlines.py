@@ -158,3 +158,20 @@ def test_holes_on_whole_edges_are_listed(metal, cut, listed):
         metal=metal,
     )
     assert sum("1 hole in it" in entry["what"] for entry in model.check().moved) == listed
+
+
+def test_metal_that_a_later_body_takes_whole_is_no_metal_beside_another_sheet():
+    """A strip that is drawn before the board that holds it: of its outline nothing is left."""
+    strip, sheet = nf.Sheet((4.3, 4.2, 3), (9, 12, 3)), nf.Sheet((3.3, 4, 6), (12, 15.4, 6))
+    board = nf.Structure(nf.Box((0, 0, 1), (20, 20, 5)), nf.Medium(2.0))
+    grid = nf.Grid.uniform(1.0, (20, 20, 12)).resolve()
+    step, walls = grid.maximum_time_step(), nf.Boundaries(all=nf.PEC)
+    found = [
+        Coefficients(grid, filled_shapes(structures), nf.Medium(), walls, step, (), "conformal")
+        for structures in (
+            [nf.Structure(strip, nf.PEC), board, nf.Structure(sheet, nf.PEC)],
+            [board, nf.Structure(sheet, nf.PEC)],
+        )
+    ]
+    for component in range(6):
+        np.testing.assert_array_equal(found[0].dense(component)[1], found[1].dense(component)[1])

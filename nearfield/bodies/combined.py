@@ -244,7 +244,15 @@ def cut(body: Solid, minus: Sequence[Solid]) -> list[Solid]:
         return [body]
     if isinstance(body, Box | Sheet) and all(isinstance(part, Rectangular) for part in taken):
         return boxes_left(body, taken)
-    return [Difference.model_construct(body=body, minus=tuple(taken))]  # type: ignore[attr-defined]
+    return [less(body, taken)]
+
+
+def less(body: Solid, minus: Sequence[Solid]) -> Difference:
+    """A shape without others as one shape, of which nothing may be left; of a difference these are cut out besides."""
+    whole, before = (body.body, body.minus) if isinstance(body, Difference) else (body, ())
+    found: Difference = Difference.model_construct(body=whole, minus=(*before, *minus))  # type: ignore[attr-defined]
+    found.__dict__["_whole"] = True  # boxes and sheets stay as they are too
+    return found
 
 
 def grown(part: Solid, low: np.ndarray, high: np.ndarray) -> Solid:

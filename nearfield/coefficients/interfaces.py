@@ -34,6 +34,7 @@ HALVINGS = 30  # steps of bisection
 UNMIXED = 1e12  # more than the pieces in a sample's space over the least part of it that counts
 Place = tuple[np.ndarray, np.ndarray]  # rows and columns of samples in a window
 Pieced = Sequence[np.ndarray]  # numbers of pieces along three axes, along the first all the same
+LookedUp = tuple[np.ndarray, np.ndarray]  # of pieces, see `Layer.looked_up`
 Ends = Sequence[tuple[np.ndarray, np.ndarray]]  # whether pieces are the first, and the last, of their samples
 
 
@@ -174,7 +175,7 @@ class Pieces(NamedTuple):
     def gathered(self, at: Place, contrast: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Shares of the media in samples' space (samples, media); the gradient of `contrast` (media,), integrated over
         what `free` (media,) of it holds, 1.0, and metal 0.0 (samples, 3); its lengths (samples, 3)."""
-        count, gradient = at[0].size, self._between_faces if free.all() else self._between_open_faces
+        count, pierced = at[0].size, not free.all()
         parts, normal, extent = np.zeros((count, contrast.size)), np.zeros((count, 3)), np.zeros((count, 3))
         which = np.zeros_like(at[0]), *at
         starts, stops = ([getattr(g, end)[n] for g, n in zip(self.groups, which)] for end in ("start", "stop"))
@@ -191,24 +192,27 @@ class Pieces(NamedTuple):
             here = [index[rows] for index in near]
             lengths = [cut.length[index] for index, cut in zip(here, self.cuts)]
             volume = math.prod(lengths[place] for place in order)
-            parts[rows] += volume[:, None] * self._looked_up(here, contrast)[0]
+            known = self._looked_up(here, contrast)
+            parts[rows] += volume[:, None] * known[0]
             ends = [(index == first[rows], index == last[rows] - 1) for index, first, last in zip(here, starts, stops)]
-            for axis, length, out in zip(self.axes, lengths, gradient(here, ends, contrast, free)):
+            steps = self._between_faces(known[1], ends)
+            if pierced:
+                steps = self._between_open_faces(here, known, ends, contrast, free)
+            for axis, length, out in zip(self.axes, lengths, steps):
                 normal[rows, axis] += volume / length * out
         return parts / parts.sum(axis=1)[:, None], normal, extent
 
-    def _between_faces(self, here: Pieced, ends: Ends, contrast: np.ndarray, free: np.ndarray) -> Iterator[np.ndarray]:
-        """Along each axis, what the outer faces of samples have of pieces `here`; `ends`: which are first and last."""
-        faces = self._looked_up(here, contrast)[1]
+    def _between_faces(self, faces: np.ndarray, ends: Ends) -> Iterator[np.ndarray]:
+        """Along each axis, what the outer faces of samples have of pieces; `ends`: which are first and last."""
         for axis, (first, last) in zip(self.axes, ends):
             yield last * faces[:, axis, 1] - first * faces[:, axis, 0]
 
     def _between_open_faces(
-        self, here: Pieced, ends: Ends, contrast: np.ndarray, free: np.ndarray
+        self, here: Pieced, known: LookedUp, ends: Ends, contrast: np.ndarray, free: np.ndarray
     ) -> Iterator[np.ndarray]:
-        """The same where metal takes a part: its surface counts as the mean of what the piece holds besides, so that
-        only differences from that count, and steps to the next pieces."""
-        filled, faces = self._looked_up(here, contrast)
+        """The same of pieces `here` where metal takes a part: its surface counts as the mean of what the piece holds
+        besides, so that only differences from that count, and steps to the next pieces."""
+        filled, faces = known
         opened = self._looked_up(here, free)[1]
         above = faces - ((filled @ contrast) / np.maximum(filled @ free, VANISHING))[:, None, None] * opened
         for place, (axis, (_, last)) in enumerate(zip(self.axes, ends)):
@@ -219,7 +223,7 @@ class Pieces(NamedTuple):
                 out[more] += low * opened[more, axis, 1] - faces[more, axis, 1] * low_open
             yield out
 
-    def _looked_up(self, at: Pieced, contrast: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _looked_up(self, at: Pieced, contrast: np.ndarray) -> LookedUp:
         """See `Layer`."""
         place = tuple(index - first for index, first in zip(at[1:], self.offsets))
         return self.layers[int(at[0][0])].looked_up(place, contrast)

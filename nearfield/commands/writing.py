@@ -12,12 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nearfield.entry.errors import ModelError
-from nearfield.entry.whole_file import unwritable
-
-
-def reason_of(error: OSError | ValueError) -> str:
-    """Why the system refuses, in its words."""
-    return getattr(error, "strerror", None) or str(error)
+from nearfield.entry.whole_file import reason_of, unwritable
 
 
 def make_folder(folder: Path, option: str = "--output", what: str = "the results") -> None:

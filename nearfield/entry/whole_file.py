@@ -15,12 +15,16 @@ from nearfield.entry.errors import ModelError, NearfieldError, RunFailed
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of a disk, of a user's share, of what a file may have
 
 
+def reason_of(error: OSError | ValueError) -> str:
+    """Why the system refuses, in its words."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 def unwritable(path: Path, error: OSError | ValueError, option: str = "--output", kind: str = "file") -> NearfieldError:
     """That the system does not take the file of an option: `RunFailed` where its disk is full, else `ModelError`."""
     full = getattr(error, "errno", None) in FULL
-    why = getattr(error, "strerror", None) or str(error)
     advice = f"{'free some space, or ' if full else ''}give another {kind} with {option}"
-    return (RunFailed if full else ModelError)(f"{path} cannot be written: {why}; {advice}")
+    return (RunFailed if full else ModelError)(f"{path} cannot be written: {reason_of(error)}; {advice}")
 
 
 @contextlib.contextmanager

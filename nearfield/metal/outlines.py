@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.bodies.combined import Difference
+from nearfield.bodies.combined import Difference, less
 from nearfield.bodies.cut_outlines import cut_sides
 from nearfield.bodies.outlines import Ends, straight_sides
 from nearfield.bodies.shapes import Cylinder, Polygon, Solid
@@ -46,7 +46,7 @@ def straightened(shape: Solid, normal: int) -> Solid:
     """A flat shape with polygons of the same area for discs and round holes."""
     if isinstance(shape, Difference):
         body, *minus = (straightened(part, normal) for part in (shape.body, *shape.minus))
-        return Difference.model_construct(body=body, minus=tuple(minus))  # type: ignore[attr-defined]
+        return less(body, minus)
     if not isinstance(shape, Cylinder) or not shape._constant_along(normal):
         return shape
     u, v = next_axes(normal)
@@ -108,16 +108,14 @@ class FlatMetal:
 
     def _add(self, found: np.ndarray, body: Body, where: Sequence[np.ndarray]) -> None:
         """Add the points that lie in metal to what was found; each hole is asked of those in its own bounds alone."""
-        near = self._near(body, where)
+        near = self._near(body.shape, where)
+        at = [q[near] for q in where]
         whole, *holes = (body.shape.body, *body.shape.minus) if isinstance(body.shape, Difference) else (body.shape,)
-        inside = whole._signed_distance(*(q[near] for q in where)) <= self.margin
+        inside = whole._signed_distance(*at) <= self.margin
         for hole in holes:
-            low, high = hole.bounds()
-            own = np.flatnonzero(
-                np.logical_and.reduce([(q[near] >= a) & (q[near] <= b) for q, a, b in zip(where, low, high)])
-            )
+            own = self._near(hole, at)
             if own.size:
-                inside[own] &= hole._signed_distance(*(q[near[own]] for q in where)) >= -self.margin
+                inside[own] &= hole._signed_distance(*(q[own] for q in at)) >= -self.margin
         found[near] |= inside
 
     def holds_alone(self, number: int, at: np.ndarray) -> np.ndarray:
@@ -145,20 +143,19 @@ class FlatMetal:
         for number, body in enumerate(self.bodies):
             self._carve(found, body, where)
             if body.kind == "pec" and number not in self.inside and body.shape.kind != "wire":
-                near = self._near(body, where)
-                found[near] |= body.shape._signed_distance(*(q[near] for q in where)) <= self.margin
+                self._add(found, body, where)
         return found
 
     def _carve(self, found: np.ndarray, body: Body, where: Sequence[np.ndarray]) -> None:
         """Take out of what was found the points that lie within a body of another medium, drawn into the metal."""
         if body.solid and body.kind != "pec" and found.any():
-            near = self._near(body, where)
+            near = self._near(body.shape, where)
             found[near] &= ~(body.shape._signed_distance(*(q[near] for q in where)) < -self.margin)
 
-    def _near(self, body: Body, where: Sequence[np.ndarray]) -> np.ndarray:
-        """Numbers of the points in a body's bounds."""
+    def _near(self, shape: Solid, where: Sequence[np.ndarray]) -> np.ndarray:
+        """Numbers of the points in a shape's bounds."""
         inside = np.ones(where[0].size, dtype=bool)
-        for q, low, high in zip(where, body.lower, body.upper):
+        for q, low, high in zip(where, *shape.bounds()):
             inside &= (low - self.margin <= q) & (q <= high + self.margin)
         return np.nonzero(inside)[0]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.bodies.combined import Difference
+from nearfield.bodies.combined import less
 from nearfield.bodies.shapes import Rectangular, Solid, Wire
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
@@ -126,10 +126,7 @@ def with_openings(bodies: Sequence[Body]) -> list[Body]:
         flat = _flat_axes(body)
         minus = opening(number, bodies, flat[0]) if len(flat) == 1 else []
         if minus:
-            shape = body.shape
-            whole, before = (shape.body, shape.minus) if isinstance(shape, Difference) else (shape, ())
-            cut = Difference.model_construct(body=whole, minus=(*before, *minus))  # type: ignore[attr-defined]
-            found[number] = replace(body, shape=cut)
+            found[number] = replace(body, shape=less(body.shape, minus))
     return found
 
 
