@@ -64,7 +64,11 @@ LYING = {
     "plate": lambda z: nf.Box((3 * MM, 3 * MM, z), (13 * MM, 6 * MM, z + 0.2 * MM)),
     "polygon": lambda z: nf.Polygon("z", [(3 * MM, 3 * MM), (13 * MM, 4 * MM), (13 * MM, 6 * MM), FAR], z, z),
     "narrow strip": lambda z: nf.Sheet((3 * MM, 4.2 * MM, z), (13 * MM, 4.8 * MM, z)),
+    "wire": lambda z: nf.Wire([(3 * MM, 4.5 * MM, z), (13 * MM, 4.5 * MM, z)], 0.1 * MM),
+    "wire beside it": lambda z: nf.Wire([(x * MM, 4.5 * MM, z + 0.1 * MM) for x in (3, 13)], 0.1 * MM),
+    "rod": lambda z: nf.Cylinder((3 * MM, 4.9 * MM, z), (13 * MM, 4.9 * MM, z), 0.2 * MM),
 }
+FOLLOWED = ("plate", "wire", "wire beside it", "rod")
 
 
 def inductance(kind, face):
@@ -88,8 +92,8 @@ def inductance(kind, face):
 @pytest.mark.parametrize("kind", LYING)
 def test_what_lies_on_a_face_between_lines_touches_it(kind):
     """The loop's height is that of the line, 4 mm, where what lies there moves to it: 3 %, what the block's corners do.
-    A plate is followed: 10 %, its height. Without contact the impedance is that of a gap."""
+    Plates, wires and rods are followed: 10 %, their height. Without contact the impedance is that of a gap."""
     on_line = inductance(kind, 4.0)
     assert on_line > 0.5e-9
     for face in (3.6, 3.995, 4.3):
-        assert inductance(kind, face) == pytest.approx(on_line, rel=0.1 if kind == "plate" else 0.03)
+        assert inductance(kind, face) == pytest.approx(on_line, rel=0.1 if kind in FOLLOWED else 0.03)

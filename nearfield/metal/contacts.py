@@ -6,29 +6,41 @@ the face is followed through its cell these may lie outside: the edge from there
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, product
+from typing import NamedTuple
 
 import numpy as np
 
-from nearfield.bodies.shapes import Wire
+from nearfield.bodies.shapes import Solid, Wire
 from nearfield.entry.triples import triple
 from nearfield.grid.yee import YeeGrid
 from nearfield.metal.metal import Body
-from nearfield.metal.patches import margin_of
+from nearfield.metal.patches import margin_of, next_axes
 from nearfield.metal.sample_numbers import UNIT
 from nearfield.metal.thin_metal import EdgeBox
 
 Ends = tuple[np.ndarray, np.ndarray, tuple[int, int]]  # drawn places (n, 3) (m), nodes (n, 3), axis and way out
 
+MOST_AT_ONCE = 1_000_000  # pairs of points and legs
 
-def joining_edges(bodies: Sequence[Body], grid: YeeGrid) -> list[tuple[EdgeBox, ...]]:
-    """For each body, edges from its ends and its sides into the solid metal that they touch."""
+
+class Joints(NamedTuple):
+    """Edges into solid metal, of a wire those that go on from its ends, and all others."""
+
+    ends: tuple[EdgeBox, ...] = ()
+    sides: tuple[EdgeBox, ...] = ()
+
+
+def joining_edges(bodies: Sequence[Body], drawn: Sequence[Solid], grid: YeeGrid) -> list[Joints]:
+    """For each body, edges from its ends and its sides into the solid metal that they touch where they are `drawn`."""
     solid = [body for body in bodies if body.kind == "pec" and body.solid]
-    margin, cell = margin_of(grid), max(float(grid.primary(a).max()) for a in range(3))
+    cell = max(float(grid.primary(a).max()) for a in range(3))
     return [
-        tuple(_joining(body, _beside(body, solid, cell), grid, margin)) if body.kind == "pec" and body.edges else ()
-        for body in bodies
+        _joints(body, shape, near, grid)
+        if body.kind == "pec" and body.edges and (near := _beside(body, solid, cell))
+        else Joints()
+        for body, shape in zip(bodies, drawn)
     ]
 
 
@@ -45,8 +57,19 @@ def _beside(body: Body, solid: Sequence[Body], reach: float) -> list[Body]:
     ]
 
 
-def _joining(body: Body, solid: Sequence[Body], grid: YeeGrid, margin: float) -> Iterator[EdgeBox]:
-    for places, nodes, (axis, way) in (*_ends(body, grid), *_sides(body, grid, margin)) if solid else ():
+def _joints(body: Body, drawn: Solid, solid: Sequence[Body], grid: YeeGrid) -> Joints:
+    margin = margin_of(grid)
+    ends: Iterable[Ends] = ()
+    sides: Iterable[Ends] = chain(_rims(body, grid), _sides(body, grid, margin))
+    if isinstance(body.shape, Wire):
+        line = _Line.of(drawn)
+        ends, sides = _wire_ends(body.shape, line, grid), _wire_sides(body, line, grid)
+    return Joints(*(tuple(_edges_into(solid, touching, grid, margin)) for touching in (ends, sides)))
+
+
+def _edges_into(solid: Sequence[Body], touching: Iterable[Ends], grid: YeeGrid, margin: float) -> Iterator[EdgeBox]:
+    """The edges from nodes outside solid metal into that which their drawn places touch."""
+    for places, nodes, (axis, way) in touching:
         at = np.stack([grid.lines[a][nodes[:, a]] for a in range(3)], axis=1)
         beyond = nodes + way * UNIT[axis]
         inside = (beyond[:, axis] >= 0) & (beyond[:, axis] <= grid.cells[axis])
@@ -57,7 +80,7 @@ def _joining(body: Body, solid: Sequence[Body], grid: YeeGrid, margin: float) ->
             ends = other.lower[longest] - margin, other.upper[longest] + margin
             near = order[slice(*np.searchsorted(places[order, longest], ends))]
             near = near[inside[near] & _in_box(other, places[near], margin)]
-            touched, held, reached = (_holds(other, each[near], margin) for each in (places, at, further))
+            touched, held, reached = (_holds(other.shape, each[near], margin) for each in (places, at, further))
             for node in nodes[near[touched & ~held & reached]]:
                 first = triple(int(n) - (way < 0) * (a == axis) for a, n in enumerate(node))
                 yield EdgeBox(axis, first, triple(n + 1 for n in first))
@@ -69,20 +92,63 @@ def _in_box(body: Body, places: np.ndarray, margin: float) -> np.ndarray:
     return np.asarray(inside.all(axis=1))
 
 
-def _holds(body: Body, places: np.ndarray, margin: float) -> np.ndarray:
-    """Whether points lie in a body or on its surface."""
+def _holds(shape: Solid, places: np.ndarray, margin: float) -> np.ndarray:
+    """Whether points lie in a shape or on its surface."""
     x, y, z = places.T
-    return np.asarray(body.shape.contains(x, y, z, margin), dtype=bool)
+    return np.asarray(shape.contains(x, y, z, margin), dtype=bool)
 
 
-def _ends(body: Body, grid: YeeGrid) -> Iterator[Ends]:
-    """The ends of wires, along any axis, and the rims of flat rectangular metal."""
-    if isinstance(body.shape, Wire):
-        for point in (body.shape.points[0], body.shape.points[-1]):
-            node = np.array([[grid.nearest_node(a, place) for a, place in enumerate(point)]])
-            for axis, way in product(range(3), (-1, 1)):
-                yield np.array([point]), node, (axis, way)
-        return
+class _Line(NamedTuple):
+    """A wire or rod as drawn: the corners (n, 3) of its middle line, and half its size along each axis (3,) (m)."""
+
+    corners: np.ndarray
+    half: np.ndarray
+
+    @staticmethod
+    def of(drawn: Solid) -> _Line:
+        """The line of a wire, or of a rod along its longest axis."""
+        if isinstance(drawn, Wire):
+            return _Line(np.array(drawn.points), np.full(3, drawn.radius or 0.0))
+        low, high = (np.array(end) for end in drawn.bounds())
+        along = UNIT[int(np.argmax(high - low))] > 0
+        middle = 0.5 * (low + high)
+        corners = np.stack([np.where(along, end, middle) for end in (low, high)])
+        return _Line(corners, np.where(along, 0.0, 0.5 * (high - low)))
+
+    def nearest(self, points: np.ndarray) -> np.ndarray:
+        """The places on it nearest to points (n, 3)."""
+        start, legs = self.corners[:-1], np.diff(self.corners, axis=0)
+        found = []
+        for part in np.array_split(points, 1 + points.shape[0] * legs.shape[0] // MOST_AT_ONCE):
+            share = ((part[:, None] - start) * legs).sum(axis=2) / (legs**2).sum(axis=1)
+            near = start + np.clip(share, 0.0, 1.0)[..., None] * legs
+            best = ((near - part[:, None]) ** 2).sum(axis=2).argmin(axis=1)
+            found.append(near[np.arange(len(part)), best])
+        return np.concatenate(found)
+
+
+def _wire_ends(wire: Wire, line: _Line, grid: YeeGrid) -> Iterator[Ends]:
+    """Both ends of a wire, along any axis."""
+    for end in (0, -1):
+        node = np.array([[grid.nearest_node(a, place) for a, place in enumerate(wire.points[end])]])
+        for axis, way in product(range(3), (-1, 1)):
+            yield line.corners[end][None], node, (axis, way)
+
+
+def _wire_sides(body: Body, line: _Line, grid: YeeGrid) -> Iterator[Ends]:
+    """The nodes of a wire, on each side of it."""
+    for component in range(3):
+        own = [_nodes_of(box) for box in body.edges if box.component == component]
+        nodes = np.unique(np.concatenate(own), axis=0) if own else np.empty((0, 3), dtype=int)
+        nodes = nodes[((nodes >= 0) & (nodes <= grid.cells)).all(axis=1)]
+        if len(nodes):
+            near = line.nearest(np.stack([grid.lines[a][nodes[:, a]] for a in range(3)], axis=1))
+            for axis, way in product(next_axes(component), (-1, 1)):
+                yield near + way * line.half * UNIT[axis], nodes, (axis, way)
+
+
+def _rims(body: Body, grid: YeeGrid) -> Iterator[Ends]:
+    """The rims of flat rectangular metal."""
     spans = [pair for pair in body.nodes if pair]
     if len(spans) < 3:
         return
@@ -94,13 +160,16 @@ def _ends(body: Body, grid: YeeGrid) -> Iterator[Ends]:
 def _sides(body: Body, grid: YeeGrid, margin: float) -> Iterator[Ends]:
     """The nodes of metal that is thin across an axis, on either side of it."""
     nodes = np.unique(np.concatenate([_nodes_of(box) for box in body.edges]), axis=0)
-    for axis in np.flatnonzero(np.ptp(nodes, axis=0) == 0).tolist():
-        for way, ends in ((-1, body.lower), (1, body.upper)):
-            places = np.stack([grid.lines[a][np.clip(nodes[:, a], 0, grid.cells[a])] for a in range(3)], axis=1)
-            places[:, axis] = ends[axis]
-            own = ((nodes >= 0) & (nodes <= grid.cells)).all(axis=1)
-            own &= isinstance(body.shape, Wire) or _holds(body, places, margin)
-            yield places[own], nodes[own], (axis, way)
+    nodes = nodes[((nodes >= 0) & (nodes <= grid.cells)).all(axis=1)]
+    thin = np.flatnonzero(np.ptp(nodes, axis=0) == 0).tolist() if len(nodes) else []
+    places = np.stack([grid.lines[a][nodes[:, a]] for a in range(3)], axis=1)
+    for axis in thin if len(thin) > 1 else ():  # the core of a cylinder: its middle line
+        places[:, axis] = 0.5 * (body.lower[axis] + body.upper[axis])
+    for axis, (way, ends) in product(thin, ((-1, body.lower), (1, body.upper))):
+        at = places.copy()
+        at[:, axis] = ends[axis]
+        own = _holds(body.shape, at, margin)
+        yield at[own], nodes[own], (axis, way)
 
 
 def _nodes_of(box: EdgeBox) -> np.ndarray:

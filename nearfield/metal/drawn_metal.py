@@ -30,12 +30,13 @@ from nearfield.metal.wire_lattice import ON_LINE
 @dataclass(frozen=True)
 class Part:
     """What stands for a body, or for a piece of it, with its edges and nodes; the body's number; the ends of a wire
-    that lie between lines."""
+    that lie between lines; edges that join it to solid metal on its sides."""
 
     number: int
     body: FilledShape
     on_grid: Body
     ends: list[WireEnd] = field(default_factory=list)
+    joints: tuple[EdgeBox, ...] = ()
 
     @property
     def owned(self) -> Owned:
@@ -50,6 +51,11 @@ class Part:
     def wire(self) -> Wire | None:
         """It, if it is a wire along axes."""
         return self.shape if isinstance(self.shape, Wire) and not self.shape._slants else None
+
+    @property
+    def joined(self) -> Body:
+        """It on the grid, with the edges that join it on its sides."""
+        return replace(self.on_grid, edges=self.on_grid.edges + self.joints)
 
     def with_edges(self, more: Sequence[EdgeBox]) -> Part:
         """With further edges."""
@@ -89,8 +95,9 @@ class DrawnMetal:
             part.with_edges(self.strips[part.number].joints) if part.number in self.strips else part for part in parts
         ]
         if conformal:
-            joining = joining_edges([part.on_grid for part in parts], grid)
-            parts = [part.with_edges(more) for part, more in zip(parts, joining)]
+            drawn = [self.rods[part.number].shape if part.number in self.rods else part.shape for part in parts]
+            joining = joining_edges([part.on_grid for part in parts], drawn, grid)
+            parts = [replace(part.with_edges(more.ends), joints=more.sides) for part, more in zip(parts, joining)]
         parts = self._ended(parts, gaps)
         self.chains = [self._chain(part, wire) for part in parts if (wire := part.wire) and (wire.radius or part.ends)]
         self.parts = [self._joined(part) for part in parts]
@@ -101,7 +108,7 @@ class DrawnMetal:
         ends = [list(ends_of(wire, self._grid)) if (wire := part.wire) else [] for part in parts]
         if not any(ends):
             return list(parts)
-        drawn, samples = Conductors(self._grid, self._boundaries, [p.on_grid for p in parts]), SampleNumbers(self._grid)
+        drawn, samples = Conductors(self._grid, self._boundaries, [p.joined for p in parts]), SampleNumbers(self._grid)
 
         def conducts(component: int, *index: np.ndarray) -> np.ndarray:
             return at_samples(self._grid, index, lambda *where: [drawn.take(Patch(component, *where))])[0] > 0
@@ -121,9 +128,10 @@ class DrawnMetal:
         return chain_of(own, part.body.name, edges, part.ends, charge)
 
     def _joined(self, part: Part) -> Part:
-        """The first wire of a rod with the edges that join them all."""
+        """A part with all its edges, of a rod's first wire those too that join its wires."""
         rod = self.rods.get(part.number)
-        return part.with_edges(rod.joints(part.on_grid.edges)) if rod and part.shape is rod.wires[0] else part
+        across = rod.joints(part.on_grid.edges) if rod and part.shape is rod.wires[0] else ()
+        return part.with_edges((*part.joints, *across))
 
     def _slanting(self) -> list[SlantingWire]:
         return [

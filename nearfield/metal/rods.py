@@ -179,6 +179,7 @@ def _alone(
     """Whether nothing runs along a rod beside it, cuts it, or makes it too short."""
     margin, axis, across = margin_of(grid), one.axis, list(next_axes(one.axis))
     lower, upper = (np.array(end) for end in one.shape.bounds())
+    middle = 0.5 * (lower + upper)[across]
     met = [lower[axis] <= grid.lines[axis][0] + margin, upper[axis] >= grid.lines[axis][-1] - margin]
     alongs = np.minimum(ends[:, 1, axis], upper[axis]) - np.maximum(ends[:, 0, axis], lower[axis])
     near = (alongs >= -margin) & (np.arange(len(bodies)) != number)
@@ -189,7 +190,8 @@ def _alone(
             if other > number and along > margin and (low < upper - margin).all() and (high > lower + margin).all():
                 return False
             continue
-        holds = (low[across] <= lower[across] + margin).all() and (high[across] >= upper[across] - margin).all()
+        holds = (low[across] <= middle + margin).all() and (high[across] >= middle - margin).all()
+        holds &= bool((high - low)[across].min() > 0.0)  # a rod that lies in it up to its middle, or deeper
         if along > margin and not holds:
             return False
         met[0] |= bool(low[axis] <= lower[axis] + margin)
