@@ -127,6 +127,23 @@ def test_cells_per_skin_depth_of_a_conductor_that_fields_enter():
     depth = 1 / np.sqrt(np.pi * 4e9 * 4e-7 * np.pi * 100)  # 0.8 mm, of a good conductor
     assert found.value == pytest.approx(depth / 1e-3, rel=0.01)  # conduction over displacement current is 450
     assert (found.verdict, "block" in found.text) == ("bad", True)
+    assert any("0.8 cells per skin depth in block" in text for text in warnings_of(block))
+
+
+def warnings_of(block, grid=None):
+    model = line(structures=[block], steps=10)
+    return (model.model_copy(update={"grid": grid}) if grid else model).check().warnings
+
+
+def test_check_warns_of_skins_below_a_cell_alone():
+    """Across their surfaces: fine cells along z are enough for a layer through the grid, and for films no skin is."""
+    saline = nf.Medium(1, conductivity=100, name="saline")
+    layer = nf.Structure(nf.Box((0, 0, 0), (24e-3, 12e-3, 2e-3)), saline)
+    fine = nf.Grid(x=np.arange(25) * 1e-3, y=np.arange(13) * 1e-3, z=np.arange(31) * 2e-4)
+    film = nf.Structure(nf.Box((8e-3, 4e-3, 4e-3), (16e-3, 8e-3, 4.3e-3)), saline)
+    assert any("skin depth" in text for text in warnings_of(layer))
+    assert not any("skin depth" in text for text in warnings_of(layer, fine))
+    assert not any("skin depth" in text for text in warnings_of(film))
 
 
 def test_sums_that_take_every_few_steps_alias_less_than_their_limit():

@@ -17,11 +17,13 @@ from nearfield.discretization.resolution import (
     LARGEST_RATIO,
     MANY_CELLS,
     coarse_media,
+    coarse_skins,
     fine_media,
     lossless,
     lost_bodies,
     media_in_use,
     resolved_media,
+    skin_cells,
     steep_grading,
 )
 from nearfield.discretization.unit_slips import slipped_units
@@ -68,6 +70,7 @@ def cautions(setup: Discretization) -> list[str]:
     excited = [port for guide in guides for port in guide._channels if port.name in setup.waveforms]
     return [
         *coarse_media(resolved_media(setup)),
+        *coarse_skins(skin_cells(setup)),
         *fine_media(resolved_media(setup), setup.band_edge),
         *long_pulse(setup),
         *slipped_units(setup),

@@ -11,8 +11,7 @@ import numpy as np
 from nearfield.discretization.excitations import all_waveforms
 from nearfield.discretization.moves import acting_bodies, moves
 from nearfield.discretization.negative_media import rough_surfaces
-from nearfield.discretization.resolution import cells_in_media, phase_across, resolved_media, rounded
-from nearfield.entry.constants import VACUUM_SPEED
+from nearfield.discretization.resolution import SKIN_CELLS, phase_across, resolved_media, rounded, skin_cells
 from nearfield.entry.levels import decibels
 from nearfield.entry.wording import counted
 from nearfield.lowering.context import dft_stride
@@ -24,11 +23,9 @@ from nearfield.trust.walls import wall_trust
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
-    from nearfield.media.materials import Medium
 
 CELLS = 15.0, 10.0  # per wavelength: 2 and 4.5 degrees of phase in every wavelength
 PHASE = 20.0, 90.0  # degrees across the grid: 0.3 dB of two waves that should add up; they cancel at 180
-SKIN_CELLS = 3.0, 1.0  # per skin depth: 3 keep the loss of a half space to some 5 %
 MOVED = 0.05, 0.5  # cells
 WIDER = 1.0, 20.0  # % of a sheet's width
 SHORTEST = 16.0, 0.0  # cells of an edge at the corner of a block: 0.5 % of a resonance about it
@@ -36,7 +33,6 @@ NEGATIVE = 0.05, 1.0  # cells: flat faces on lines are exact; no distance off th
 ALIAS = -60.0, -40.0  # dB of the pulse's peak that fold onto recorded frequencies
 ROUNDING = -80.0, -60.0  # dB of the peak field
 EPSILON = {"single": 2.0**-24, "double": 2.0**-53}
-CONDUCTS = 0.5  # imaginary over real part of the index from which a depth, not a wavelength, must be resolved
 
 
 def model_trust(setup: Discretization) -> list[Trust]:
@@ -71,23 +67,7 @@ def _resolution(setup: Discretization) -> Iterator[Trust]:
 
 def _skin_depth(setup: Discretization) -> Iterator[Trust]:
     """Media that conduct well at the highest frequency: the depth to which fields go, in cells."""
-    frequency = setup.band_edge
-
-    def decay(medium: Medium) -> float:
-        """Skin depths a metre at the highest frequency; 0 where a wave gets through."""
-        if medium.anisotropic:
-            return max(decay(wave) for wave in medium._waves())
-        square = medium.relative_permittivity(frequency) * medium.relative_permeability(frequency)
-        index = np.sqrt(complex(np.ravel(square)[0]))
-        return 2 * math.pi * frequency / VACUUM_SPEED * abs(index.imag) if _conducts(index) else 0.0
-
-    if frequency <= 0:
-        return
-    cells = {
-        name: 1 / (cell * rate)
-        for name, (cell, rate) in cells_in_media(setup.simulation, setup.grid, decay).items()
-        if rate > 0
-    }
+    cells = skin_cells(setup)
     if cells:
         name = min(cells, key=lambda each: cells[each])
         text = (
@@ -142,10 +122,6 @@ def _negative_media(setup: Discretization) -> Iterator[Trust]:
         body, off, where = max(found, key=lambda each: each[1])
         text = f"off the grid's lines at most: of {body.label} {where}; `nearfield check` says what that may cost"
         yield judged("surfaces of negative permittivity", off, *NEGATIVE, text, "cells")
-
-
-def _conducts(index: complex) -> bool:
-    return abs(index.imag) > CONDUCTS * abs(index.real)
 
 
 def _aliases(setup: Discretization) -> Iterator[Trust]:
