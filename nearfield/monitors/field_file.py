@@ -50,7 +50,8 @@ class FieldFile(Schema):
     sample_every: Annotated[Whole, Field(ge=1)] = 1
     """Keep every so many samples along each axis."""
     per_domain: bool = False
-    """One file for each rank, joined by one more, instead of one file; always so where ranks run on several hosts."""
+    """One file for each rank, joined by one more, instead of one file; where ranks run on several hosts always so, but
+    with `positions="cells"` or `sample_every`."""
 
     @model_validator(mode="after")
     def _storable(self) -> FieldFile:

@@ -3,14 +3,13 @@
 Each monitor that has a file gets a ring on every rank. Before a block of steps the blocks of the ring that its
 snapshots need are acquired, and the sweep records straight into them; after it they are committed. A process beside the
 solver (writer.py) puts the pieces of all ranks of a host together and writes: into one file, or where ranks run on
-several hosts into one a rank, joined by one more. Only a full ring makes the solver wait.
+several hosts into one a rank, joined by one more; what must be whole goes to rank 0's host (relays.py). Only a full
+ring makes the solver wait.
 """
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,7 +19,6 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from nearfield import stream
 from nearfield.discretization.discretization import Discretization, Feature
 from nearfield.engines.protocol import LocalEngine
 from nearfield.entry.errors import ModelError
@@ -39,15 +37,15 @@ from nearfield.output.field_sizes import (
 )
 from nearfield.output.file_tasks import FileTasks
 from nearfield.output.images import cut_edges, piece_of
+from nearfield.output.relays import Relays, Store, is_remote
+from nearfield.output.run_rings import new_ring, remove_left_rings
 from nearfield.output.writer_process import WriterProcess
 from nearfield.output.writers import Writers
 from nearfield.parallel.start import Started
 from nearfield.plan.recorders import SnapshotBox, taken_by
 from nearfield.records.records import RunRecord
-from nearfield.stream.rings import remove as remove_ring
+from nearfield.stream import Writer
 
-RING = "run."  # begins the names of rings
-SERIAL = count()  # of this process: its threads may run models at the same time
 ALIGNED = PAGE  # bytes: the disk takes components from where they lie
 PATIENCE = 60.0  # s, for the writer to open its files
 MANY = 1 << 62  # steps
@@ -71,7 +69,7 @@ class Outlet:
     recorded: list[tuple[slice, ...]] = field(default_factory=list)  # of each: the rest is zero, on a high wall
     block_bytes: int = 0
     blocks: int = LEAST_BLOCKS
-    ring: stream.Writer = field(init=False, repr=False)  # once the files are to be opened
+    ring: Writer | Store = field(init=False, repr=False)  # once the files are to be opened
     waiting: list[int] = field(default_factory=list)  # steps of the blocks that are acquired
 
     def taken(self, step: int) -> int:
@@ -108,6 +106,8 @@ class FieldStreams:
         self.outlook = ""  # what the disk was measured to leave of the run's rate
         self.planned = 0  # bytes of all files, on the rank that looks for room on the disk
         self._outlets: list[Outlet] = []
+        self._relays = Relays(self.ranks, (), ())
+        self._due: dict[str, list[int]] = {}  # steps of the snapshots that a block of steps makes
         self._rooms: list[Outlet] = []  # of all ranks, for the length of blocks of steps
         self._engine: LocalEngine = started.local
         if self.features:
@@ -164,12 +164,6 @@ class FieldStreams:
                     f"{feature.item._label} has a file, but lies on a wall where all that it records is "
                     "zero; leave `file` out, or move it"
                 )
-            if self._writers.several and (file.averaged or file.sample_every > 1):
-                raise ModelError(
-                    f"{feature.item._label}: ranks on several hosts write a file each, of Yee positions as they are; "
-                    'leave out sample_every and positions = "cells" (formats vtkhdf and ascii need them), or run on '
-                    "one host"
-                )
         if space_check:
             sizes = file_sizes(self.setup)
             self.planned = sum(size.bytes for size in sizes)
@@ -219,21 +213,29 @@ class FieldStreams:
         begun, self._outlets, self.held = time.perf_counter(), [], 0
         remove_left_rings()
         sent: dict[str, dict[str, Any]] = {}
+        relayed = self.tasks.relayed
         for name, feature in self.features.items():
             outlet = self._outlet(name, feature)
             if not outlet.recorders:
                 continue
             outlet.blocks = ring_blocks(outlet.block_bytes * len(self._writers.here), len(outlet.steps))
-            outlet.ring = stream.create(f"{RING}{os.getpid()}.{next(SERIAL)}", outlet.blocks, outlet.block_bytes)
+            sent[name] = {"pieces": outlet.pieces, "blocks": outlet.blocks, "block_bytes": outlet.block_bytes}
+            if name in relayed and is_remote(self.ranks, self.ranks.rank):
+                outlet.ring = Store(outlet.blocks, outlet.block_bytes)
+            else:
+                outlet.ring = new_ring(outlet.blocks, outlet.block_bytes)
+                sent[name]["ring"] = outlet.ring.name
             self._outlets.append(outlet)
             self.held += outlet.blocks * outlet.block_bytes
-            sent[name] = {"ring": outlet.ring.name, "pieces": outlet.pieces}
         everywhere = self.ranks.everywhere(sent)
+        self._relays = agreed(self.ranks, lambda: Relays(self.ranks, relayed, everywhere))
+        self.held += self._relays.held
         agreed(self.ranks, self._make_folder)
         layouts = agreed(self.ranks, lambda: self.tasks.layouts(everywhere, excitation, step), at_root=True)
         self._writers.open(*self.tasks.of(everywhere, layouts, excitation, step))
         for outlet in self._outlets:
             outlet.ring.wait_for_readers(1, PATIENCE)
+        self._relays.wait_for_readers(PATIENCE)
         self._even_room()
         self.opening += time.perf_counter() - begun
 
@@ -259,6 +261,7 @@ class FieldStreams:
     def before(self, step: int, size: int) -> None:
         """Take the ring's blocks that the next steps will fill."""
         begun = time.perf_counter()
+        self._due = {each.name: each.steps[each.taken(step) : each.taken(step + size)].tolist() for each in self._rooms}
         for outlet in self._outlets:
             steps = outlet.steps[outlet.taken(step) : outlet.taken(step + size)]
             blocks = [outlet.ring.acquire() for _ in steps]
@@ -282,6 +285,11 @@ class FieldStreams:
                 else:
                     outlet.ring.abandon()
             outlet.waiting = []
+        if made:
+            begun = time.perf_counter()
+            stores = {each.name: each.ring for each in self._outlets if isinstance(each.ring, Store)}
+            self._relays.send(self._due, stores)
+            self.stalled += time.perf_counter() - begun
         if self.features and self.failure is None:
             self.failure = self._writers.failure()
 
@@ -294,9 +302,7 @@ class FieldStreams:
     def end(self, complete: bool, reason: str = "") -> None:
         """Close the files of the excitation: complete, or broken off for a reason."""
         begun = time.perf_counter()
-        for outlet in self._outlets:
-            outlet.ring.close()
-        self._outlets = []
+        self._close_rings()
         if self.features:
             broken = self._writers.finish(complete and not self.failure, self.failure or reason)
             self.failure = self.failure or broken
@@ -304,11 +310,15 @@ class FieldStreams:
 
     def close(self) -> None:
         """Let go of rings and writer, whatever became of them."""
+        self._close_rings()
+        if self.features:
+            self._writers.close()
+
+    def _close_rings(self) -> None:
         for outlet in self._outlets:
             outlet.ring.close()
         self._outlets = []
-        if self.features:
-            self._writers.close()
+        self._relays.close()
 
     def facts(self) -> dict[str, Any]:
         """Bytes that went out and that rings held; seconds each rank waited for room, and all for files to be open and
@@ -329,11 +339,3 @@ class FieldStreams:
             }
             | ({"outlook": self.outlook} if self.outlook else {})
         }
-
-
-def remove_left_rings() -> None:
-    """Remove what runs left that were killed together with their writers."""
-    for each in stream.rings():
-        if each.name.startswith(RING) and each.stale:
-            with contextlib.suppress(ModelError):
-                remove_ring(each)

@@ -14,6 +14,7 @@ from nearfield.entry.errors import ModelError
 from nearfield.formats.layout import Boxes, stored_domains
 from nearfield.monitors.field_file import SUFFIXES
 from nearfield.output.field_sizes import description_of, stored_regions
+from nearfield.output.relays import needs_whole
 from nearfield.output.writers import Writers, boxes
 from nearfield.plan.recorders import taken_by
 
@@ -29,6 +30,13 @@ class FileTasks:
     features: Mapping[str, Feature]
     folder: Path
     writers: Writers
+
+    @property
+    def relayed(self) -> tuple[str, ...]:
+        """The monitors of which ranks on other hosts send their part to the writer of rank 0's."""
+        return tuple(
+            name for name, each in self.features.items() if self.writers.several and needs_whole(each.item.file)
+        )
 
     def path(self, name: str, excitation: str) -> Path:
         """The file of a monitor in an excitation."""
@@ -47,7 +55,7 @@ class FileTasks:
         }
 
     def _layout(self, name: str, parts: Sent, excitation: str, step: int) -> list[Boxes] | None:
-        several = self.writers.several
+        several = self.writers.several and name not in self.relayed
         apart = several or self.features[name].item.file.per_domain
         now = [boxes for each in self._boxes(name, parts) for boxes in each] if apart else None
         if not step:
@@ -71,7 +79,8 @@ class FileTasks:
         found = []
         for name, layout in layouts.items():
             senders = [rank for rank, sent in enumerate(everywhere) if name in sent]
-            here = [number for number, rank in enumerate(senders) if rank in self.writers.here]
+            read = self._read(name)
+            here = [number for number, rank in enumerate(senders) if rank in read]
             if not here:
                 continue
             parts = [everywhere[rank][name] for rank in senders]
@@ -84,6 +93,12 @@ class FileTasks:
             found.append(task)
         joined = [self._whole(name, excitation) | {"domains": layout} for name, layout in layouts.items() if layout]
         return found, joined
+
+    def _read(self, name: str) -> list[int]:
+        """The ranks whose part of a monitor the writer of this host reads."""
+        if name not in self.relayed:
+            return self.writers.here
+        return list(range(self.setup.ranks.size)) if 0 in self.writers.here else []
 
     def _task(self, name: str, pieces: Sent, excitation: str, step: int) -> dict[str, Any]:
         """The task of a writer for one file, the same for one and for one a domain."""

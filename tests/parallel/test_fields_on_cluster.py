@@ -22,7 +22,7 @@ CORNER = (14 * MM, 12 * MM, 40 * MM)
 END = ((0, 0, 36 * MM), (14 * MM, 12 * MM, 36 * MM))
 
 
-def model(file: nf.FieldFile | None, steps: int = 60, every: int = 7) -> str:
+def model(file: nf.FieldFile | None, steps: int = 60, every: int = 7, more: tuple = ()) -> str:
     """A pulse in a long box: one rank holds all of the plane at its end, both hold some of the whole."""
     return nf.Simulation(
         grid=nf.Grid.uniform(MM, (14, 12, 40)),
@@ -31,6 +31,7 @@ def model(file: nf.FieldFile | None, steps: int = 60, every: int = 7) -> str:
         monitors=[
             nf.Snapshot("all", (0, 0, 0), CORNER, every=every, file=file),
             nf.Snapshot("end", *END, ("Ex", "Hy"), every=every, file=file),
+            *more,
         ],
         steps=steps,
         check_every=20,
@@ -54,8 +55,8 @@ def on_two_hosts(*options: str) -> subprocess.CompletedProcess:
     return on_cluster(2, *run(*options))
 
 
-def same_bits(found: str, wanted: str) -> None:
-    for monitor in ("all", "end"):
+def same_bits(found: str, wanted: str, monitors: tuple[str, ...] = ("all", "end")) -> None:
+    for monitor in monitors:
         one, other = (nf.open_result(Path(place) / "result.h5")[monitor] for place in (found, wanted))
         assert list(one) == list(other)
         for name in other:
@@ -125,7 +126,7 @@ def test_a_writer_killed_on_the_second_host_ends_the_run_on_all(folder):
 
 @pytest.mark.slow
 def test_a_run_on_two_hosts_goes_on_there_and_on_one_host_but_not_by_other_ranks_there(folder):
-    Path("model.toml").write_text(model(nf.FieldFile(codec="zlib"), steps=2000, every=20))
+    Path("model.toml").write_text(model(nf.FieldFile(codec="zlib"), steps=2000, every=20, more=WHOLE))
     process = begun("model.toml", "--output", "out", "--checkpoint", "200 steps", *TWO)
     wait_for_snapshots(process, Path("out/result-fields/all-sources.h5"), 20)
     for rank in (0, 1):
@@ -139,12 +140,29 @@ def test_a_run_on_two_hosts_goes_on_there_and_on_one_host_but_not_by_other_ranks
     assert done.returncode == 0, done.stderr
     subprocess.run(run("--resume", "here"), check=True, capture_output=True, timeout=60)
     subprocess.run(run("model.toml", "--output", "whole"), check=True, capture_output=True, timeout=60)
-    same_bits("out", "whole")
-    same_bits("here", "whole")
+    for place in ("out", "here"):
+        same_bits(place, "whole", ("all", "end", "centres", "thin"))
+        found, wanted = (nf.open_result(f"{each}/result.h5")["spots"].drop_vars("seconds") for each in (place, "whole"))
+        assert found.equals(wanted)
 
 
-def test_what_domains_cannot_hold_is_refused_on_several_hosts(folder):
-    Path("model.toml").write_text(model(nf.FieldFile("vtkhdf")))
-    done = on_two_hosts("model.toml", "--output", "out", *TWO)
-    assert done.returncode == 2 and done.stderr.count("or run on one host") == 1, done.stderr
-    assert "Traceback" not in done.stderr and not Path("out/result-fields").exists()
+WHOLE = (
+    nf.Snapshot("centres", (0, 0, 0), CORNER, every=7, file=nf.FieldFile(positions="cells")),
+    nf.Snapshot("thin", (0, 0, 0), CORNER, every=11, file=nf.FieldFile(sample_every=3)),
+    nf.ElementStatistics("spots", (0, 0, 0), CORNER, every=20),
+)
+
+
+@pytest.mark.parametrize("domains", ["1x1x2", "1x2x1"])
+def test_what_must_be_whole_comes_to_one_host(folder, domains):
+    """Means at cell centres, every n-th sample and statistics of elements; with files of domains beside them."""
+    Path("model.toml").write_text(model(nf.FieldFile(), more=WHOLE))
+    done = on_two_hosts("model.toml", "--output", "two", "--ranks", "2", "--domains", domains)
+    assert done.returncode == 0, done.stderr
+    subprocess.run(run("model.toml", "--output", "one"), check=True, capture_output=True, timeout=60)
+    same_bits("two", "one", ("all", "end", "centres", "thin"))
+    one, two = (nf.open_result(f"{place}/result.h5")["spots"].drop_vars("seconds") for place in ("one", "two"))
+    assert one.equals(two) and one.sizes["time"] == 3 and one.elements.values[-1] > 0
+    files = {path.name for path in Path("two/result-fields").iterdir()}
+    assert {"centres-sources.h5", "thin-sources.h5", "spots-sources.h5", "all-sources.d1.h5"} <= files
+    assert not any(name.startswith(("centres-sources.d", "thin-sources.d", "spots-sources.d")) for name in files)

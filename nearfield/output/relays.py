@@ -1,0 +1,119 @@
+"""Snapshots that one process needs whole, from ranks on several hosts: those of other hosts go to rank 0 by messages.
+
+A rank on another host records into memory of its own (`Store`) in place of a ring. After each block of steps rank 0
+receives these snapshots, one after the other, and puts each rank's into a ring beside those of its own host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nearfield import stream
+from nearfield.machine.transport import Alone
+from nearfield.monitors.field_file import FieldFile
+from nearfield.output.run_rings import new_ring
+
+AT_ONCE = 1 << 24  # bytes of a rank that are under way to rank 0 at a time
+
+
+def needs_whole(file: FieldFile) -> bool:
+    """Whether what a file holds depends on samples beside each other: means at cell centres, every n-th of them."""
+    return file.averaged or file.sample_every > 1
+
+
+class Store:
+    """Blocks of memory with the calls of a ring's writer, which keep a rank's snapshots until they are sent."""
+
+    def __init__(self, blocks: int, block_bytes: int) -> None:
+        self._blocks = [np.zeros(block_bytes, np.uint8) for _ in range(blocks)]
+        self._filled = 0
+
+    def acquire(self) -> np.ndarray:
+        """The next block."""
+        self._filled += 1
+        return self._blocks[self._filled - 1]
+
+    def abandon(self) -> None:
+        """Give back the block that was acquired last."""
+        self._filled -= 1
+
+    def commit(self, nbytes: int, step: int = 0) -> None:
+        """Keep a block until `taken`."""
+
+    def taken(self) -> list[np.ndarray]:
+        """What was recorded since the last call; valid until the next block is acquired."""
+        filled, self._filled = self._filled, 0
+        return self._blocks[:filled]
+
+    def wait_for_readers(self, count: int = 1, timeout: float | None = None) -> None:
+        """Nobody reads it."""
+
+    def close(self) -> None:
+        """Let go of its memory."""
+        self._blocks = []
+
+
+class Relays:
+    """The way of the snapshots of some monitors, `names`, from other hosts to that of rank 0.
+
+    All ranks call the same methods in the same order. `sent`: what each rank sends, by the name of the monitor; rank 0
+    writes the names of the rings that it makes into it. `held`: bytes of these rings.
+    """
+
+    def __init__(self, ranks: Alone, names: Sequence[str], sent: Sequence[dict[str, dict[str, Any]]]) -> None:
+        self._ranks, self._names = ranks, names
+        self._remote = {
+            name: {rank: each[name] for rank, each in enumerate(sent) if is_remote(ranks, rank) and name in each}
+            for name in names
+        }
+        self._rings: dict[str, dict[int, stream.Writer]] = {}
+        self.held = 0
+        if ranks.rank == 0:
+            for name, parts in self._remote.items():
+                self._rings[name] = {rank: self._ring(part) for rank, part in parts.items()}
+
+    def _ring(self, part: dict[str, Any]) -> stream.Writer:
+        self.held += part["blocks"] * part["block_bytes"]
+        ring = new_ring(part["blocks"], part["block_bytes"])
+        part["ring"] = ring.name
+        return ring
+
+    def wait_for_readers(self, timeout: float) -> None:
+        """Return when the writer of rank 0's host reads these rings."""
+        for ring in self._all():
+            ring.wait_for_readers(1, timeout)
+
+    def send(self, steps: Mapping[str, Sequence[int]], stores: Mapping[str, Store]) -> None:
+        """Bring what all ranks recorded at some steps, of each monitor, into the rings on rank 0."""
+        for name in self._names:
+            own = stores[name].taken() if name in stores else []
+            for number, step in enumerate(steps[name]):
+                self._send(name, step, own[number] if own else None)
+
+    def _send(self, name: str, step: int, own: np.ndarray | None) -> None:
+        rings, parts = self._rings.get(name, {}), self._remote[name]
+        blocks = {rank: ring.acquire() for rank, ring in rings.items()}
+        for first in range(0, max((part["block_bytes"] for part in parts.values()), default=0), AT_ONCE):
+            pieces = self._ranks.gathered(None if own is None else own[first : first + AT_ONCE])
+            for rank, block in blocks.items():  # on rank 0 alone
+                assert pieces is not None
+                block[first : first + AT_ONCE] = pieces[rank]
+        for rank, ring in rings.items():
+            ring.commit(parts[rank]["block_bytes"], step)
+
+    def close(self) -> None:
+        """The end of all rings."""
+        for ring in self._all():
+            ring.close()
+        self._rings = {}
+
+    def _all(self) -> list[stream.Writer]:
+        return [ring for parts in self._rings.values() for ring in parts.values()]
+
+
+def is_remote(ranks: Alone, rank: int) -> bool:
+    """Whether a rank runs on another host than rank 0."""
+    return ranks.hosts[rank] != ranks.hosts[0]
