@@ -7,23 +7,30 @@ bodies, inner corners, and corners on which sheets stand are none, those of an o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from nearfield.bodies.combined import Difference
+from nearfield.bodies.mesh import Mesh
 from nearfield.bodies.outlines import straight_sides
 from nearfield.bodies.shapes import Solid
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
 from nearfield.metal.followed_metal import FollowedMetal
-from nearfield.metal.patches import next_axes, shortest_cells
+from nearfield.metal.patches import next_axes, pair, shortest_cells
 
 if TYPE_CHECKING:
     from nearfield.metal.metal import Body
 
 BESIDE = 1e-2  # shortest cells from a line at which metal about it is looked for
+FLAT = 2.0**-40  # of a surface's extent: triangles no thicker are flat
 QUARTERS = ((1, 1), (-1, 1), (-1, -1), (1, -1))  # signs of (u, v)
 WAYS = ((1, 0), (0, 1), (-1, 0), (0, -1))  # between the quarters, the first before the first
+
+
+Span = tuple[tuple[float, float], float, float]  # of a line along an axis: its place across, its ends (m)
 
 
 class CornerLine(NamedTuple):
@@ -56,7 +63,9 @@ def corner_lines(
     interior = boundaries.interior(grid)
     for axis in range(3):
         u, v = next_axes(axis)
-        for place, low, high in _meetings(grid, faces[u], faces[v], (u, v, axis), margin):
+        found = _meetings(faces[u], faces[v], (u, v, axis), margin)
+        edges = chain.from_iterable(edges_of(body.shape, axis) for body, one in zip(bodies, drawn) if one)
+        for place, low, high in _joined(grid, (u, v), chain(found, edges), margin):
             if all(_strictly_inside(grid, a, q, interior[a], margin) for a, q in zip((u, v), place)):
                 yield from _looked_at(metal, ends, axis, place, (low, high), interior[axis])
 
@@ -100,8 +109,15 @@ def _faces(bodies: Sequence[Body], axis: int) -> Faces:
 
 
 def faces_of(shape: Solid, axis: int) -> Iterator[tuple[float, np.ndarray, np.ndarray]]:
-    """(place, lower and upper end) of the flat faces across an axis of one body."""
+    """(place, lower and upper end) of the flat faces across an axis of one body, and of what is cut out of it."""
+    if isinstance(shape, Difference):
+        for part in (shape.body, *shape.minus):
+            yield from faces_of(part, axis)
+        return
     bounds = np.array(shape.bounds())
+    if isinstance(shape, Mesh):  # its large ones; where they meet, `edges_of` has all
+        yield from ((place, *bounds) for place in shape._levels(axis))
+        return
     if shape._constant_along(axis):
         yield from ((float(end[axis]), *bounds) for end in bounds)
         return
@@ -116,27 +132,55 @@ def faces_of(shape: Solid, axis: int) -> Iterator[tuple[float, np.ndarray, np.nd
                 yield float(start[column]), lower, upper
 
 
-def _meetings(grid: YeeGrid, first: Faces, second: Faces, axes: Sequence[int], margin: float) -> list:
-    """((u, v), low, high) of the lines along an axis on which faces across u and v meet: each once, over all of its
-    length (m); those on the upper face of a periodic axis on the lower one, which is the same."""
+def edges_of(shape: Solid, axis: int) -> Iterator[Span]:
+    """The edges along an axis at which faces across the two others meet, of a surface of triangles."""
+    if isinstance(shape, Difference):
+        for part in (shape.body, *shape.minus):
+            yield from edges_of(part, axis)
+    if not isinstance(shape, Mesh):
+        return
+    across = next_axes(axis)
+    corners, triangles = shape._surface.corners + np.array(shape.offset), shape._surface.triangles
+    tiny = FLAT * float(np.ptp(corners, axis=0).max())
+    sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]], axis=2).reshape(-1, 2).astype(np.int64)
+    key, number = np.unique(sides[:, 0] * len(corners) + sides[:, 1], return_inverse=True)
+    sides = np.stack(np.divmod(key, len(corners)), axis=1)
+    met = np.ones(len(sides), dtype=bool)
+    for a in across:
+        flat = np.ptp(corners[triangles][:, :, a], axis=1) <= tiny
+        met &= np.bincount(number.reshape(-1), np.repeat(flat, 3), len(sides)) > 0
+    for start, end in corners[sides[met]]:
+        if (np.abs(start - end)[list(across)] <= tiny).all():
+            low, high = sorted((float(start[axis]), float(end[axis])))
+            yield pair(float(start[a]) for a in across), low, high
+
+
+def _meetings(first: Faces, second: Faces, axes: Sequence[int], margin: float) -> Iterator[Span]:
+    """The lines along the last of three axes on which faces across the two before meet."""
     u, v, along = axes
-    spans: dict[tuple[float, float], tuple[float, float]] = {}
     order = np.argsort(first.place, kind="stable")
     places = first.place[order]
     for place, lower, upper in zip(*second):
         start, stop = np.searchsorted(places, (lower[u] - margin, upper[u] + margin))
         near = order[start:stop]
         near = near[(first.lower[near, v] <= place + margin) & (first.upper[near, v] >= place - margin)]
-        low, high = (
-            np.maximum(first.lower[near, along], lower[along]),
-            np.minimum(first.upper[near, along], upper[along]),
-        )
+        low = np.maximum(first.lower[near, along], lower[along])
+        high = np.minimum(first.upper[near, along], upper[along])
         for number, start, stop in zip(near, low, high):
             if start < stop:
-                key = _folded(grid, u, float(first.place[number]), margin), _folded(grid, v, float(place), margin)
-                before = spans.get(key, (start, stop))
-                spans[key] = min(before[0], start), max(before[1], stop)
-    return [(key, *span) for key, span in spans.items()]
+                yield (float(first.place[number]), float(place)), float(start), float(stop)
+
+
+def _joined(grid: YeeGrid, across: Sequence[int], found: Iterable[Span], margin: float) -> list[Span]:
+    """Lines along an axis, each once, over all of its length; those on the upper face of a periodic axis on the lower
+    one, which is the same, and those within a margin (m) of each other as one."""
+    spans: dict[tuple[int, int], Span] = {}
+    for place, start, stop in found:
+        place = pair(_folded(grid, a, q, margin) for a, q in zip(across, place))
+        key = pair(round(q / margin) for q in place)
+        first, low, high = spans.get(key, (place, start, stop))
+        spans[key] = first, min(low, start), max(high, stop)
+    return list(spans.values())
 
 
 def _folded(grid: YeeGrid, axis: int, place: float, margin: float) -> float:

@@ -24,6 +24,7 @@ from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.thin_wires import Table
 
 HEAVIEST = 0.25  # weight of an edge of the first pair: half is left to the other
+TIE = 1e-6  # of a distance; samples are as near to two rims as rounding tells
 BORNE = 0.25  # of a departure of 1 in cubes, what is made up for where rims run straight (docs/method.md, Stability)
 
 
@@ -52,7 +53,8 @@ class MetalSamples(Protocol):
 class RimFactors(DriveFactors):
     """Factors of Cb and Db about rims and corners, found by plane.
 
-    `edges` and `faces` by the rim that they belong to; of several on one sample the nearest counts. `metal`: what is
+    `edges` and `faces` by the rim that they belong to; of several on one sample the nearest counts, of several as near
+    their mean. `metal`: what is
     known of samples by number; `light`: c dt/n (m), n the least index of any medium.
     """
 
@@ -198,5 +200,11 @@ def _nearest(parts: Sequence[Factors]) -> tuple[Factors, np.ndarray]:
     order = np.lexsort((distance, number))
     order = order[number[order] >= 0]
     _, first, count = np.unique(number[order], return_index=True, return_counts=True)
-    order = order[first]
-    return Factors(number[order], distance[order], *(column[order] for column in others)), count
+    distance = distance[order]
+    tied = distance <= np.repeat(distance[first] + TIE * np.abs(distance[first]), count)
+    several = np.add.reduceat(tied.astype(np.int64), first) if first.size else first
+    columns = [column[order] for column in others]
+    for column in columns if (several > 1).any() else ():
+        mean = np.add.reduceat(np.where(tied, column, 0.0), first) / several
+        column[first] = np.where(several > 1, mean, column[first])
+    return Factors(number[order][first], distance[first], *(column[first] for column in columns)), count

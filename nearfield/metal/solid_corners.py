@@ -20,9 +20,10 @@ from nearfield.metal.sample_numbers import SampleNumbers
 if TYPE_CHECKING:
     from nearfield.metal.metal import Body
 
-REACH = 1.1  # cells from a corner, along both axes, whose links count otherwise (docs/method.md has what more changes)
+REACH = 1.1 - 1e-6  # cells from a corner, along both axes, whose links count otherwise (docs/method.md has what more
+# changes); less than 1.1, of which rounding would decide
 WEAK = 0.002  # energy of E along a corner beside it, over that of the corner's field at one cell from it
-BESIDE = 1.6  # cells from a corner, along both axes, whose edges along it the time step changes first
+BESIDE = 1.6 - 1e-6  # cells from a corner, along both axes, whose edges along it the time step changes first
 CLOSED = 1e-6  # part of a link; links that are open by less are metal
 PAST = 4  # nodes past the ends of closed axes that are looked at
 
