@@ -149,3 +149,11 @@ def test_an_automatic_grid_has_lines_at_faces_of_the_parts():
 def test_what_cannot_be_combined_is_refused_in_words(make, words):
     with pytest.raises(nf.ModelError, match=words):
         make()
+
+
+def test_bounds_are_those_of_what_boxes_leave_of_a_body():
+    rod = nf.Cylinder((0, 0, 0), (0, 0, 12), 3)
+    low, high = nf.Box((-4, -4, -1), (4, 4, 3)), nf.Box((-3, -3, 9), (3, 3, 13))
+    assert (rod - low - high).bounds() == ((-3, -3, 3), (3, 3, 9))
+    assert (rod - nf.Box((-4, -4, 3), (4, 4, 9))).bounds() == rod.bounds()  # a hole in the middle
+    assert (rod - nf.Box((-4, -4, 9), (4, 2, 13))).bounds() == rod.bounds()  # a part of the end

@@ -119,7 +119,20 @@ class Difference(Combined):
         return [self] if same else found
 
     def bounds(self) -> tuple[Point, Point]:
-        return self.body.bounds() if self._whole else super().bounds()
+        return self._left if self._whole else super().bounds()
+
+    @cached_property
+    def _left(self) -> tuple[Point, Point]:
+        """The corners of the body without what boxes cut off its ends; where they leave nothing, of the body."""
+        low, high = (np.array(end) for end in self.body.bounds())
+        boxes = [np.array(part.bounds()) for part in self.minus if isinstance(part, Box)]
+        for first, last in boxes * len(boxes):
+            covered = (first <= low) & (last >= high)
+            for axis in range(3):
+                if np.delete(covered, axis).all() and not covered[axis]:
+                    low[axis] = last[axis] if first[axis] <= low[axis] < last[axis] else low[axis]
+                    high[axis] = first[axis] if first[axis] < high[axis] <= last[axis] else high[axis]
+        return triple(low.tolist()), triple(high.tolist())
 
     @cached_property
     def _whole(self) -> bool:
@@ -144,7 +157,9 @@ class Difference(Combined):
         return all(flat and first <= low and last >= high for flat, first, last in ends)
 
     def _faces(self, axis: int) -> list[float]:
-        return sorted({face for part in (self.body, *self.minus) for face in part._faces(axis)})
+        low, high = (end[axis] for end in self.bounds())
+        faces = {face for part in (self.body, *self.minus) for face in part._faces(axis)}
+        return sorted(face for face in faces if low <= face <= high)
 
     @property
     def _blocks(self) -> bool:
@@ -156,9 +171,9 @@ class Difference(Combined):
         return {}
 
     def _levels(self, axis: int) -> list[float]:
-        low, high = (end[axis] for end in self.body.bounds())
-        faces = [face for part in self.minus for face in (*part._levels(axis), *part._faces(axis))]
-        return [*self.body._levels(axis), *(face for face in faces if low < face < high)]
+        low, high = (end[axis] for end in self.bounds())
+        cut = (face for part in self.minus for face in (*part._levels(axis), *part._faces(axis)))
+        return [face for face in (*self.body._levels(axis), *cut) if low <= face <= high]
 
     def moved(self, by: Sequence[float]) -> Difference:
         return Difference(self.body.moved(by), [part.moved(by) for part in self.minus])
