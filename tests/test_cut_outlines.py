@@ -12,7 +12,9 @@ from nearfield.bodies.cut_outlines import MOST, cut_sides
 from nearfield.bodies.geometry import filled_shapes
 from nearfield.bodies.outlines import closed
 from nearfield.coefficients.coefficients import Coefficients
+from nearfield.metal.metal import body_of
 from nearfield.metal.outlines import CORNERS, sides_of
+from nearfield.metal.sheet_rims import plane_of
 
 MM = 1e-3
 HIGH = 3 * MM
@@ -47,6 +49,57 @@ def test_a_disc_without_its_middle_has_both_circles():
     sides = sides_of(simple_shapes(ring)[0], 2)
     assert len(sides[0]) == 2 * CORNERS
     assert area(sides) == pytest.approx(np.pi * (9.3**2 - 6.1**2), rel=1e-3)
+
+
+BALL = nf.Sphere((0.3, -0.2, 0.4), 1.3)
+SECTION = (1.3**2 - 0.4**2) ** 0.5  # radius of its circle at z = 0
+TURNED = nf.Transformed(nf.Box((-1, -1, -1), (1, 1, 1)), nf.Rotate("x", "30 deg"))
+ROOT = 3.0**-0.5
+
+
+def lumps():
+    """A ball of triangles: an octahedron whose corners lie one from its middle."""
+    corners = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
+    triangles = [(a, b, c) for a, b in ((0, 2), (2, 1), (1, 3), (3, 0)) for c in (4,)]
+    return nf.Mesh(vertices=corners, triangles=triangles + [(b, a, 5) for a, b, _ in triangles])
+
+
+HOLES = {
+    "ball": (BALL, np.pi * SECTION**2),
+    "ball touched from below": (nf.Sphere((0, 0, -1), 1), 0.0),
+    "cylinder": (nf.Cylinder((0.1, 0, -1), (0.1, 0, 1), 1.2), np.pi * 1.2**2),
+    "cylinder whose ends differ by rounding": (nf.Cylinder((0.1, 0, -1), (0.1 + 3e-17, 0, 1), 1.2), np.pi * 1.2**2),
+    "cylinder that ends at the sheet": (nf.Cylinder((0.1, 0, -1), (0.1, 0, 0), 1.2), np.pi * 1.2**2),
+    "slanting cylinder": (nf.Cylinder((-2, 0, -4), (2, 0, 4), 0.8), np.pi * 0.8**2 * 1.25**0.5),
+    "cylinder in the sheet": (nf.Cylinder((-1, 0.3, 0), (1.5, 0.3, 0), 0.8), 2.5 * 1.6),
+    "turned profile": (nf.Revolved("z", [(0.5, -1), (1.2, -1), (1.2, 1), (0.5, 1)]), np.pi * (1.2**2 - 0.5**2)),
+    "profile turned about x": (nf.Revolved("x", [(0, -1), (1.2, -1), (1.2, 1), (0, 1)]), 2.0 * 2.4),
+    "polygon across x": (nf.Polygon("x", [(-1, -1), (1, -1), (1, 1), (-1, 1)], -0.5, 1.1), 1.6 * 2.0),
+    "turned box": (TURNED, 2.0 * 4.0 * ROOT),
+    "triangles": (lumps(), 2.0),
+    "voxels": (nf.Voxels(array=[[[1, 1], [1, 0]], [[1, 1], [1, 1]]], spacing=1.0, lower=(-1, -1, -1)), 3.0),
+    "ball without a ball": (BALL - nf.Sphere((0.3, -0.2, 0.4), 0.9), np.pi * (SECTION**2 - 0.9**2 + 0.4**2)),
+}
+
+
+@pytest.mark.parametrize("hole", HOLES)
+def test_a_sheet_has_the_hole_that_a_body_cuts_out_of_it(hole):
+    """Such sheets were no metal at all. Polygons of 128 sides stand for circles."""
+    cutting, wanted = HOLES[hole]
+    left = (nf.Sheet((-3, -3, 0), (3, 3, 0)) - cutting)._simple
+    assert area(sides_of(left[0], 2)) == pytest.approx(36.0 - wanted, rel=1e-4)
+    found = body_of(
+        left[0], "pec", nf.Grid.uniform(0.25, (32, 32, 8), origin=(-4, -4, -1)).resolve(), nf.Boundaries(nf.PEC)
+    )
+    edges = [box.drawn.sum() for box in found.edges]
+    assert sum(edges) == pytest.approx(2 * 16 * (36.0 - wanted) + 24, rel=0.12) and plane_of(found)
+
+
+@pytest.mark.parametrize("angle", range(0, 90, 9))
+def test_a_turned_sheet_keeps_its_hole(angle):
+    sheet = nf.Sheet((-3, -3, 0), (3, 3, 0)) - nf.Cylinder((0.31, 0.17, -1), (0.31, 0.17, 1), 1.2)
+    (left,) = nf.Transformed(sheet, nf.Rotate("z", f"{angle} deg", about=(0.7, 0.3, 0)))._simple
+    assert area(sides_of(left, 2)) == pytest.approx(36.0 - np.pi * 1.2**2, rel=1e-4)
 
 
 def test_too_many_sides_are_no_outline():
@@ -143,9 +196,8 @@ def test_a_hole_in_a_wall_passes_as_much_wherever_it_lies_in_the_cells(hole, wan
         assert passed(off, hole, drawn) == pytest.approx(wanted[0], rel=wanted[1])
 
 
-@pytest.mark.parametrize("metal, cut, listed", [("auto", "round", 0), ("staircase", "round", 1), ("auto", "ball", 1)])
+@pytest.mark.parametrize("metal, cut, listed", [("auto", "round", 0), ("staircase", "round", 1), ("auto", "ball", 0)])
 def test_holes_on_whole_edges_are_listed(metal, cut, listed):
-    """A ball takes a circle out of a sheet, but has no outline."""
     hole = nf.Cylinder((9.3 * MM, 9.1 * MM, 0), (9.3 * MM, 9.1 * MM, 9 * MM), 3.2 * MM)
     hole = nf.Sphere((9.3 * MM, 9.1 * MM, 4.4 * MM), 3.2 * MM) if cut == "ball" else hole
     sheet = nf.Sheet((0, 0, 4 * MM), (18 * MM, 18 * MM, 4 * MM))

@@ -17,7 +17,8 @@ from pydantic import BeforeValidator, Field, model_validator
 from nearfield.bodies.layout import Layout
 from nearfield.bodies.mesh import Mesh
 from nearfield.bodies.revolved import Revolved
-from nearfield.bodies.shapes import Box, Cylinder, Extruded, Polygon, Rectangular, Sheet, Solid, Sphere, Wire
+from nearfield.bodies.sections import sections, stretched
+from nearfield.bodies.shapes import Box, Cylinder, Polygon, Rectangular, Sheet, Solid, Sphere, Wire
 from nearfield.bodies.transforms import AnyTransform, mapped, refuse_many, transformed
 from nearfield.bodies.voxels import Voxels
 from nearfield.entry.quantities import Read, Several, several
@@ -146,6 +147,9 @@ class Difference(Combined):
 
     def _lateral_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
         ends = [self._constant_along(axis) for axis in range(3)]
+        if any(flat := [low == high for low, high in zip(*self.body.bounds())]):
+            at = zip((x, y, z), self.body.bounds()[0], flat)
+            x, y, z = (np.full(np.shape(q), low) if thin else q for q, low, thin in at)
         parts = (-across(part, ends, x, y, z) for part in self.minus)
         return np.maximum.reduce(np.broadcast_arrays(across(self.body, ends, x, y, z), *parts))
 
@@ -153,6 +157,8 @@ class Difference(Combined):
         if not self._whole or not self.body._constant_along(axis):
             return False
         low, high = (end[axis] for end in self.body.bounds())
+        if low == high:
+            return True
         ends = ((part._constant_along(axis), *(end[axis] for end in part.bounds())) for part in self.minus)
         return all(flat and first <= low and last >= high for flat, first, last in ends)
 
@@ -243,12 +249,12 @@ def cut(body: Solid, minus: Sequence[Solid]) -> list[Solid]:
         return cut(body.body, [*body.minus, *minus])
     low, high = np.array(body.bounds())
     flat = low == high
-    taken = []
+    taken: list[Solid] = []
     for part in minus:
         first, last = np.array(part.bounds())
         apart = np.where(flat, (first > high) | (last < low), (first >= high) | (last <= low))
         if not apart.any():
-            taken.append(grown(part, low, high))
+            taken += in_plane(part, (low, high), int(flat.argmax())) if flat.any() else [grown(part, low, high)]
     for each in (body, *taken) if taken else ():
         if isinstance(each, Wire):
             raise ValueError("nothing is cut out of a wire, and a wire cuts nothing out; unite it with bodies")
@@ -279,22 +285,27 @@ def grown(part: Solid, low: np.ndarray, high: np.ndarray) -> Solid:
         ends = [corner[axis] for corner in part.bounds()]
         near = [abs(ends[0] - low[axis]) <= BESIDE * size, abs(ends[1] - high[axis]) <= BESIDE * size]
         ends = [low[axis] - size if near[0] else ends[0], high[axis] + size if near[1] else ends[1]]
-        part = part if not any(near) else stretched(part, axis, (float(ends[0]), float(ends[1])))
+        part = part if not any(near) else stretched(part, axis, (float(ends[0]), float(ends[1]))) or part
     return part
 
 
-def stretched(part: Solid, axis: int, ends: tuple[float, float]) -> Solid:
-    """A shape with other flat ends along an axis; those that have none other as they are."""
-    if isinstance(part, Extruded):
-        return part.model_copy(update={"lower": ends[0], "upper": ends[1]})
-    names = ("lower", "upper") if isinstance(part, Box) else ("start", "end")
-    if not isinstance(part, Box | Cylinder):
-        return part
-    corners = [list(getattr(part, name)) for name in names]
-    back = corners[0][axis] > corners[1][axis]
-    for corner, end in zip(corners, ends[::-1] if back else ends):
-        corner[axis] = end
-    return part.model_copy(update=dict(zip(names, map(tuple, corners))))
+def in_plane(part: Solid, ends: tuple[Sequence[float], Sequence[float]], normal: int) -> list[Solid]:
+    """What a shape takes out of flat metal between two corners (m), from one side of it to the other; itself where its
+    outline in the plane is not known."""
+    low, high = (end[normal] for end in ends)
+    first, last = (end[normal] for end in part.bounds())
+    if isinstance(part, Wire) or (part._constant_along(normal) and first < low and last > high):
+        return [part]
+    size = max(upper - lower for lower, upper in zip(*ends))
+    found = sections(part, normal, (low - size, high + size))
+    return [part] if found is None else found
+
+
+def together(parts: Sequence[Solid]) -> Solid:
+    """Several shapes, or none, as one."""
+    found: Union = Union.model_construct(bodies=tuple(parts))  # type: ignore[attr-defined]
+    found.__dict__["_simple"] = list(parts)
+    return found
 
 
 def boxes_left(body: Box | Sheet, taken: Sequence[Solid]) -> list[Solid]:
@@ -334,7 +345,8 @@ def _grown_block(left: np.ndarray, start: tuple[int, ...]) -> list[int]:
 def across(part: Solid, flat: Sequence[bool], x: Any, y: Any, z: Any) -> np.ndarray:
     """The signed distance (m) of a shape without its ends along the flat axes."""
     if not isinstance(part, Rectangular):
-        return part._lateral_distance(x, y, z) if any(flat) else part._signed_distance(x, y, z)
+        straight = any(part._constant_along(axis) for axis in range(3) if flat[axis])
+        return part._lateral_distance(x, y, z) if straight else part._signed_distance(x, y, z)
     ends = zip(part.bounds()[0], part.bounds()[1], (x, y, z), flat)
     sides = (np.maximum(low - np.asarray(q), np.asarray(q) - high) for low, high, q, off in ends if not off)
     return np.maximum.reduce(np.broadcast_arrays(*sides))

@@ -1,4 +1,4 @@
-"""Surfaces of boxes and extruded polygons as triangles: corners (n, 3) and numbers of corners (m, 3), outward."""
+"""Surfaces of boxes, extruded polygons and turned profiles: corners (n, 3), triangles (m, 3) of them, outward."""
 
 from __future__ import annotations
 
@@ -34,6 +34,29 @@ def prism(normal: int, outline: np.ndarray, span: Sequence[float]) -> Surface:
     low, high = np.arange(count), np.arange(count) + count
     walls = [np.stack((low, np.roll(low, -1), np.roll(high, -1)), 1), np.stack((low, np.roll(high, -1), high), 1)]
     return corners, np.concatenate([caps[:, ::-1], caps + count, *walls])
+
+
+def rings(radii: np.ndarray, along: np.ndarray, sides: int, closed: bool) -> Surface:
+    """A profile of radii over places along z, turned about z; `closed`: its last point is joined to the first."""
+    angle = 2 * np.pi * np.arange(sides) / sides
+    corners = np.empty((radii.size, sides, 3))
+    corners[..., 0], corners[..., 1] = radii[:, None] * np.cos(angle), radii[:, None] * np.sin(angle)
+    corners[..., 2] = along[:, None]
+    number = np.arange(radii.size * sides).reshape(radii.size, sides)
+    pairs = [(number[n], number[n + 1]) for n in range(radii.size - 1)] + ([(number[-1], number[0])] if closed else [])
+    quads = [(a, np.roll(a, -1), np.roll(b, -1), b) for a, b in pairs]
+    triangles = [np.stack(part, axis=1) for a, b, c, d in quads for part in ((a, b, c), (a, c, d))]
+    flat, found = corners.reshape(-1, 3), np.concatenate(triangles)
+    size = np.cross(flat[found[:, 1]] - flat[found[:, 0]], flat[found[:, 2]] - flat[found[:, 0]])
+    return flat, found[(size != 0.0).any(axis=1)]  # those at the axis have no area
+
+
+def placed(surface: Surface, start: Any, direction: np.ndarray) -> Surface:
+    """A surface about z with z turned into a direction and the origin at a point."""
+    w = direction / np.linalg.norm(direction)
+    u = np.cross(w, np.eye(3)[int(np.argmin(np.abs(w)))])
+    u /= np.linalg.norm(u)
+    return surface[0] @ np.stack([u, np.cross(w, u), w]) + np.asarray(start), surface[1]
 
 
 def area(outline: np.ndarray) -> float:

@@ -20,6 +20,7 @@ from nearfield.entry.schema import Schema, tag
 from nearfield.entry.triples import Point, triple
 
 Axis = Literal["x", "y", "z"]
+ROUNDED = 1e-9  # of its radius, by which the ends of a cylinder along an axis may lie beside each other
 AT_ONCE = 20_000  # pairs of points and sides in a batch, so that they stay in a cache
 
 
@@ -175,24 +176,25 @@ class Cylinder(Solid):
 
     @property
     def direction(self) -> np.ndarray:
-        """Unit vector from start to end."""
-        return np.subtract(self.end, self.start) / self.length
+        """Unit vector from start to end; along an axis but for rounding, that axis."""
+        way: np.ndarray = np.subtract(self.end, self.start)
+        far = np.abs(way) > ROUNDED * self.radius
+        return np.where(far, np.sign(way), 0.0) if far.sum() == 1 else way / self.length
 
     def bounds(self) -> tuple[Point, Point]:
         reach = self.radius * np.sqrt(np.maximum(1.0 - self.direction**2, 0.0))
-        low, high = np.minimum(self.start, self.end) - reach, np.maximum(self.start, self.end) + reach
+        low, high = np.sort((self.start, self.end), axis=0) + np.outer((-1.0, 1.0), reach)
         return triple(low.tolist()), triple(high.tolist())
 
     def _constant_along(self, axis: int) -> bool:
-        moved = [a != b for a, b in zip(self.start, self.end)]
-        return moved[axis] and sum(moved) == 1
+        return self.direction[axis] != 0.0 and np.count_nonzero(self.direction) == 1
 
     def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
         along, radial = self._cylindrical(x, y, z)
         return np.maximum(np.maximum(-along, along - self.length), radial - self.radius)
 
     def _lateral_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
-        straight = any(self._constant_along(axis) for axis in range(3))
+        straight = np.count_nonzero(self.direction) == 1
         return self._cylindrical(x, y, z)[1] - self.radius if straight else self._signed_distance(x, y, z)
 
     def _cylindrical(self, x: Any, y: Any, z: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -369,15 +371,13 @@ class Polygon(Extruded):
     def _levels(self, axis: int) -> list[float]:
         if axis == self._normal:
             return []
-        column = (axis - self._normal - 1) % 3
-        pairs = zip(self.vertices, (*self.vertices[1:], self.vertices[0]))
-        return [a[column] for a, b in pairs if a[column] == b[column] and a != b]
+        column, following = (axis - self._normal - 1) % 3, (*self.vertices[1:], self.vertices[0])
+        return [a[column] for a, b in zip(self.vertices, following) if a[column] == b[column] and a != b]
 
     def _flat_distance(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
         u, v = np.broadcast_arrays(u, v)
         square, inside = np.full(u.shape, np.inf), np.zeros(u.shape, dtype=bool)
-        start, end = self._sides
-        batch = max(1, AT_ONCE // max(1, u.size))
+        (start, end), batch = self._sides, max(1, AT_ONCE // max(1, u.size))
         for first in range(0, len(start), batch):
             sides = (ends[first : first + batch].T.reshape(2, -1, *[1] * u.ndim) for ends in (start, end))
             (u0, v0), (u1, v1) = sides

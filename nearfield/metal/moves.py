@@ -244,7 +244,7 @@ def holes_on_edges(body: FilledShape, bodies: Sequence[FilledShape], grid: YeeGr
             "from": 0.0,
             "to": 0.5 * cell,
             "effect": f"they lie on whole edges, up to {quantity(0.5 * cell, 'm')} off, and pass up to half as much or "
-            'twice as much; with metal="conformal" rims of boxes, cylinders, polygons and layouts are followed',
+            'twice as much; with metal="conformal" their rims are followed',
             "cells": 0.5,
         }
 

@@ -158,9 +158,11 @@ def _inside(grid: YeeGrid, boundaries: Boundaries, node: Sequence[int], across: 
 
 def _whole(found: dict[int, _Candidate], drawn: dict[int, Body]) -> dict[int, _Candidate]:
     """The strips that no later body of another medium may cut."""
-    order = list(drawn)
-    around = [drawn[number] for number in order]
-    return {number: one for number, one in found.items() if not opening(order.index(number), around, one.normal)}
+
+    def later(number: int) -> list[Solid]:
+        return [other.shape for n, other in drawn.items() if n > number and other.kind != "pec" and other.solid]
+
+    return {number: one for number, one in found.items() if not opening(drawn[number].shape, later(number), one.normal)}
 
 
 class _Around:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.bodies.combined import Difference, less
+from nearfield.bodies.combined import Difference, in_plane, less, together
 from nearfield.bodies.cut_outlines import cut_sides
 from nearfield.bodies.outlines import Ends, straight_sides
 from nearfield.bodies.shapes import Cylinder, Polygon, Solid
@@ -37,7 +37,7 @@ def sides_of(shape: Solid, normal: int) -> Ends | None:
 
 def _sides_left(straight: Solid, normal: int) -> Ends | None:
     assert isinstance(straight, Difference)
-    body, *minus = (straight_sides(part, normal) for part in (straight.body, *straight.minus))
+    body, *minus = (sides_of(part, normal) for part in (straight.body, *straight.minus))
     cutting = [part for part in minus if part is not None]
     return cut_sides(body, cutting) if body is not None and len(cutting) == len(minus) else None
 
@@ -73,6 +73,8 @@ class FlatMetal:
         self.grid, self.inside, self.normal = grid, inside, normal
         self.across, self.margin, self.shortest = next_axes(normal), margin_of(grid), min(shortest_cells(grid))
         self._place, self._node = float(grid.lines[normal][node]), node
+        corners = np.array([(bodies[number].lower, bodies[number].upper) for number in inside])
+        self._ends = pair((corners[:, 0].min(axis=0).tolist(), corners[:, 1].max(axis=0).tolist()))
         own = {number: replace(bodies[number], shape=straightened(bodies[number].shape, normal)) for number in inside}
         self.bodies: Sequence[Body] = [own.get(number, self._straight(body)) for number, body in enumerate(bodies)]
         self.gaps: list[tuple[int, tuple[float, float, float, float]]] | None = None  # kept by facing_rims.py
@@ -80,9 +82,12 @@ class FlatMetal:
         self.fed = places[np.abs(places[:, normal] - self._place) <= self.margin][:, list(self.across)]
 
     def _straight(self, body: Body) -> Body:
-        """A body of another medium that the plane crosses, as outlines have it: it may be a hole."""
-        crossed = body.kind != "pec" and body.lower[self.normal] <= self._place <= body.upper[self.normal]
-        return replace(body, shape=straightened(body.shape, self.normal)) if crossed else body
+        """A body of another medium that reaches through the plane, as outlines have it: it may be a hole."""
+        low, high = (end[self.normal] for end in self._ends)
+        if body.kind == "pec" or not (body.lower[self.normal] < low and body.upper[self.normal] > high):
+            return body
+        cut = [straightened(part, self.normal) for part in in_plane(body.shape, self._ends, self.normal)]
+        return replace(body, shape=cut[0] if len(cut) == 1 else together(cut))
 
     def _points(self, at: np.ndarray, height: float) -> list[np.ndarray]:
         """x, y, z of points (n, 2) of the plane; past the ends of closed axes, of those that they repeat."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nearfield.bodies.combined import less
+from nearfield.bodies.combined import in_plane, less
 from nearfield.bodies.shapes import Rectangular, Solid, Wire
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
@@ -124,7 +124,8 @@ def with_openings(bodies: Sequence[Body]) -> list[Body]:
     found = list(bodies)
     for number, body in enumerate(bodies):
         flat = _flat_axes(body)
-        minus = opening(number, bodies, flat[0]) if len(flat) == 1 else []
+        later = (other.shape for other in bodies[number + 1 :] if other.kind != "pec" and other.solid)
+        minus = opening(body.shape, later, flat[0]) if len(flat) == 1 else []
         if minus:
             found[number] = replace(body, shape=less(body.shape, minus))
     return found
@@ -158,14 +159,10 @@ def _wide(body: Body, normal: int, grid: YeeGrid) -> bool:
     return min(*extents, 2.0 * area / np.hypot(*(end - start).T).sum()) > max(largest)
 
 
-def opening(number: int, bodies: Sequence[Body], normal: int) -> list[Solid]:
-    """The later bodies of other media that may take away a part of flat metal."""
-    own = bodies[number]
-    return [
-        body.shape
-        for body in bodies[number + 1 :]
-        if body.kind != "pec" and body.solid and cuts_through(body.shape, (own.lower, own.upper), normal)
-    ]
+def opening(own: Solid, later: Iterable[Solid], normal: int) -> list[Solid]:
+    """What later bodies of other media may take away of flat metal."""
+    ends = own.bounds()
+    return [part for shape in later if cuts_through(shape, ends, normal) for part in in_plane(shape, ends, normal)]
 
 
 def cuts_through(shape: Solid, ends: tuple[Sequence[float], Sequence[float]], normal: int) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.bodies.outlined import Surface, box_surface, prism
+from nearfield.bodies.outlined import Surface, box_surface, placed, prism, rings
 from nearfield.viewer.clipping import clipped
 
 ROUND = 64  # flat sides of a circle: 0.12 % of its radius inside it
@@ -44,29 +44,6 @@ def box(shape: Any) -> Surface:
         corners[[1, 2], u], corners[[2, 3], v] = upper[u], upper[v]
         return corners, np.array([(0, 1, 2), (0, 2, 3)])
     return box_surface(lower, upper)
-
-
-def rings(radii: np.ndarray, along: np.ndarray, sides: int, closed: bool) -> Surface:
-    """A profile of radii over places along z, turned about z; `closed`: its last point is joined to the first."""
-    angle = 2 * np.pi * np.arange(sides) / sides
-    corners = np.empty((radii.size, sides, 3))
-    corners[..., 0], corners[..., 1] = radii[:, None] * np.cos(angle), radii[:, None] * np.sin(angle)
-    corners[..., 2] = along[:, None]
-    number = np.arange(radii.size * sides).reshape(radii.size, sides)
-    pairs = [(number[n], number[n + 1]) for n in range(radii.size - 1)] + ([(number[-1], number[0])] if closed else [])
-    quads = [(a, np.roll(a, -1), np.roll(b, -1), b) for a, b in pairs]
-    triangles = [np.stack(part, axis=1) for a, b, c, d in quads for part in ((a, b, c), (a, c, d))]
-    flat, found = corners.reshape(-1, 3), np.concatenate(triangles)
-    size = np.cross(flat[found[:, 1]] - flat[found[:, 0]], flat[found[:, 2]] - flat[found[:, 0]])
-    return flat, found[(size != 0.0).any(axis=1)]  # those at the axis have no area
-
-
-def placed(surface: Surface, start: Any, direction: np.ndarray) -> Surface:
-    """A surface about z with z turned into a direction and the origin at a point."""
-    w = direction / np.linalg.norm(direction)
-    u = np.cross(w, np.eye(3)[int(np.argmin(np.abs(w)))])
-    u /= np.linalg.norm(u)
-    return surface[0] @ np.stack([u, np.cross(w, u), w]) + np.asarray(start), surface[1]
 
 
 def sphere(shape: Any) -> Surface:
