@@ -9,7 +9,7 @@ import pytest
 
 import nearfield as nf
 from nearfield.cli import main
-from nearfield.entry.dimensions import NONE
+from nearfield.entry.dimensions import NONE, RADIAN
 from nearfield.entry.expressions import ExpressionError, evaluate, typed
 from nearfield.entry.settings import settings_of
 from nearfield.model_file import loads
@@ -48,28 +48,34 @@ def value(text: str, **parameters: str):
     [
         ("= 3", 3.0, NONE),
         ("=-(2 + 3) * 4 // 3", -7.0, NONE),
-        ("= width / 2 + 1 mm", 7e-3, (1, 0, 0, 0)),
-        ("= 1.5e3 um", 1.5e-3, (1, 0, 0, 0)),
-        ("= 1 in", 0.0254, (1, 0, 0, 0)),
-        ("= c0 / (2 * 5 GHz * sqrt(4))", 299792458.0 / 2e10, (1, 0, 0, 0)),
+        ("= width / 2 + 1 mm", 7e-3, (1, 0, 0, 0, 0)),
+        ("= 1.5e3 um", 1.5e-3, (1, 0, 0, 0, 0)),
+        ("= 1 in", 0.0254, (1, 0, 0, 0, 0)),
+        ("= c0 / (2 * 5 GHz * sqrt(4))", 299792458.0 / 2e10, (1, 0, 0, 0, 0)),
         ("= sin(30 deg)", 0.5, NONE),
         ("= atan2(width, width)", math.pi / 4, NONE),
-        ("= sqrt(width * width)", 12e-3, (1, 0, 0, 0)),
-        ("= 1 / (2 * pi * sqrt(1 nH * 1 pF))", 1 / (2 * math.pi * math.sqrt(1e-21)), (0, -1, 0, 0)),
-        ("= max(0, width - 20 mm)", 0.0, (1, 0, 0, 0)),
-        ("= 1 V / 20 mA", 50.0, (0, 0, -1, 1)),
+        ("= sqrt(width * width)", 12e-3, (1, 0, 0, 0, 0)),
+        ("= 1 / (2 * pi * sqrt(1 nH * 1 pF))", 1 / (2 * math.pi * math.sqrt(1e-21)), (0, -1, 0, 0, 0)),
+        ("= max(0, width - 20 mm)", 0.0, (1, 0, 0, 0, 0)),
+        ("= 1 V / 20 mA", 50.0, (0, 0, -1, 1, 0)),
         ("= eta0 * eps0 * c0", 1.0, NONE),
         ("= 2 ** 0.5", math.sqrt(2), NONE),
-        ("= 5.8e7 S/m * 1 m", 5.8e7, (0, 0, 1, -1)),
-        ("= 7 mm % 2 mm", 1e-3, (1, 0, 0, 0)),
+        ("= 5.8e7 S/m * 1 m", 5.8e7, (0, 0, 1, -1, 0)),
+        ("= 7 mm % 2 mm", 1e-3, (1, 0, 0, 0, 0)),
         ("= 9 mm // 1 mm", 9.0, NONE),
         ("= 0.3 mm // 0.1 mm", 3.0, NONE),
         ("= -0.3 mm // 0.1 mm", -3.0, NONE),
         ("= floor(0.3 mm / 0.1 mm)", 3.0, NONE),
         ("= ceil((0.1 + 0.2) / 0.1)", 3.0, NONE),
         ("= floor(2.999999999)", 2.0, NONE),
-        ("= 0.3 mm % 0.1 mm", 0.0, (1, 0, 0, 0)),
+        ("= 0.3 mm % 0.1 mm", 0.0, (1, 0, 0, 0, 0)),
         ("= 1e15 % 7", 1e15 % 7, NONE),
+        ("= 2 * 15 deg + pi / 6", math.pi / 3, RADIAN),
+        ("= 30 deg % 0.1", math.radians(30) % 0.1, RADIAN),
+        ("= 1 rad * width", 12e-3, (1, 0, 0, 0, 0)),
+        ("= 360 deg / 45 deg", 8.0, NONE),
+        ("= exp(180 deg / pi)", math.e, NONE),
+        ("= 100 rad/m * width", 1.2, NONE),
     ],
 )
 def test_an_expression_has_the_value_and_the_dimension_of_its_formula(text, number, powers):
@@ -83,6 +89,8 @@ def test_an_expression_has_the_value_and_the_dimension_of_its_formula(text, numb
     [
         ("= 1 mm + 2", "values of one unit, given m and no unit"),
         ("= sin(1 mm)", "takes a number or an angle"),
+        ("= round(30 deg)", "round takes a number, given rad"),
+        ("= 2 ** 30 deg", "exponent has no unit, given one in rad"),
         ("= widht", "did you mean width"),
         ("= open('x')", "unknown function open"),
         ("= width.real", "do not know"),
@@ -122,6 +130,32 @@ def test_a_parameter_is_the_same_double_as_its_text_in_place():
 
 def test_a_whole_number_may_differ_by_rounding():
     assert loads(MODEL.replace('"= n"', '"= 0.8/0.1 + 0.3/0.1 - 3"')).grid.cells[0] == 8
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"permittivity": "3deg"}, ["structures[0].medium", "in rad, which is not a number"]),
+        ({"n": "229 deg"}, ["grid.cells[0]", "in rad", "a whole number"]),
+        ({"length": "3 deg"}, ["parameters.length", "in rad, but the file has it in m"]),
+    ],
+)
+def test_an_angle_is_refused_where_a_number_or_a_length_belongs(setting, words):
+    with pytest.raises(nf.ModelError) as refusal:
+        loads(MODEL, parameters=setting)
+    assert all(word in str(refusal.value) for word in words), refusal.value
+
+
+def test_angles_take_degrees_radians_and_numbers_and_keep_them():
+    text = MODEL.replace("n = 8", 'n = 8\nturn = "30 deg"')
+    axis = '[boundaries]\nx = { kind = "bloch", phase = "= 2 * turn + pi / 6" }\ny = "pec"\nz = "pec"'
+    text = text.replace('[boundaries]\nall = "pec"', axis)
+    for given, turn in (("60 deg", math.pi / 3), ("0.5 rad", 0.5), (0.5, 0.5)):
+        model = loads(text, parameters={"turn": given})
+        assert model.boundaries.x.phase == pytest.approx(2 * turn + math.pi / 6, rel=1e-14)
+        assert loads(model.to_toml()) == model
+    with pytest.raises(nf.ModelError, match="without a unit, which is 45 rad"):
+        loads(text, parameters={"turn": 45})
 
 
 def test_other_values_take_the_place_of_the_files_own_and_are_kept():

@@ -1,24 +1,28 @@
-"""Dimensions of computed values: products of powers of metre, second, ampere and volt, which an expression carries."""
+"""Dimensions of computed values: products of powers of metre, second, ampere and volt, which an expression carries.
+
+The radian counts where it stands alone: 2 * angle is an angle, angle * length a length, angle / angle a number.
+"""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
 
-BASE = ("m", "s", "A", "V")
-Powers = tuple[float, float, float, float]  # of `BASE`
-NONE: Powers = (0.0, 0.0, 0.0, 0.0)
+BASE = ("m", "s", "A", "V", "rad")
+Powers = tuple[float, float, float, float, float]  # of `BASE`
+NONE: Powers = (0.0, 0.0, 0.0, 0.0, 0.0)
+RADIAN: Powers = (0.0, 0.0, 0.0, 0.0, 1.0)
 ATOMS: dict[str, Powers] = {
-    "m": (1, 0, 0, 0),
-    "s": (0, 1, 0, 0),
-    "A": (0, 0, 1, 0),
-    "V": (0, 0, 0, 1),
-    "Hz": (0, -1, 0, 0),
-    "ohm": (0, 0, -1, 1),
-    "H": (0, 1, -1, 1),
-    "F": (0, 1, 1, -1),
-    "S": (0, 0, 1, -1),
-    "rad": NONE,
+    "m": (1, 0, 0, 0, 0),
+    "s": (0, 1, 0, 0, 0),
+    "A": (0, 0, 1, 0, 0),
+    "V": (0, 0, 0, 1, 0),
+    "Hz": (0, -1, 0, 0, 0),
+    "ohm": (0, 0, -1, 1, 0),
+    "H": (0, 1, -1, 1, 0),
+    "F": (0, 1, 1, -1, 0),
+    "S": (0, 0, 1, -1, 0),
+    "rad": RADIAN,
     "1": NONE,
     "": NONE,
 }
@@ -38,8 +42,8 @@ def powers_of(unit: str) -> Powers:
 
 def product(left: Powers, right: Powers, exponent: float = 1.0) -> Powers:
     """Powers of left times right^exponent."""
-    a, b, c, d = (round(one + exponent * other, DIGITS) for one, other in zip(left, right))
-    return a, b, c, d
+    a, b, c, d, angle = (round(one + exponent * other, DIGITS) for one, other in zip(left, right))
+    return (a, b, c, d, 0.0) if angle != 1 or a or b or c or d else RADIAN
 
 
 def unit_text(powers: Powers) -> str:

@@ -3,8 +3,9 @@
     expression = number | number unit | name | -expression | expression + - * / // % ** expression
                | function(expression, ...) | (expression)
 
-Each value carries its dimension: lengths add to lengths, and an angle's sine is a number. `floor`, `ceil`, `//` and `%`
-take a quotient that differs from a whole number by rounding alone (16 units in the last place) for that number.
+Each value carries its dimension: lengths add to lengths, numbers to angles, and an angle's sine is a number. `floor`,
+`ceil`, `//` and `%` take a quotient that differs from a whole number by rounding alone (16 units in the last place) for
+that number.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from nearfield.entry.constants import (
     VACUUM_PERMITTIVITY,
     VACUUM_SPEED,
 )
-from nearfield.entry.dimensions import NONE, Powers, Value, near_whole, powers_of, product, unit_text
+from nearfield.entry.dimensions import NONE, RADIAN, Powers, Value, near_whole, powers_of, product, unit_text
 from nearfield.entry.quantities import DIMENSIONS, NUMBER_AND_UNIT, Quantity, shown
 
 LONGEST = 500  # characters of an expression
@@ -33,10 +34,10 @@ ANY_UNIT = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=T
 WITH_UNIT = re.compile(rf"(?<![\w.])((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*(?:{ANY_UNIT}))(?![\w(])")
 CONSTANTS = {
     "pi": Value(math.pi),
-    "c0": Value(VACUUM_SPEED, (1, -1, 0, 0)),
-    "eps0": Value(VACUUM_PERMITTIVITY, (-1, 1, 1, -1)),
-    "mu0": Value(VACUUM_PERMEABILITY, (-1, 1, -1, 1)),
-    "eta0": Value(VACUUM_IMPEDANCE, (0, 0, -1, 1)),
+    "c0": Value(VACUUM_SPEED, powers_of("m/s")),
+    "eps0": Value(VACUUM_PERMITTIVITY, powers_of("F/m")),
+    "mu0": Value(VACUUM_PERMEABILITY, powers_of("H/m")),
+    "eta0": Value(VACUUM_IMPEDANCE, powers_of("ohm")),
 }
 
 
@@ -58,6 +59,7 @@ OF_NUMBERS: dict[str, Callable[..., float]] = {
 }
 OF_ONE_DIMENSION: dict[str, Callable[..., float]] = {"abs": abs, "min": min, "max": max, "hypot": math.hypot}
 ANGLES: dict[str, Callable[..., float]] = {"atan2": math.atan2}
+TAKE_ANGLES = ("sin", "cos", "tan", "exp", "log", "log10")
 FUNCTIONS = ("sqrt", *OF_NUMBERS, *OF_ONE_DIMENSION, *ANGLES)
 OPERATORS: dict[type[ast.operator], tuple[str, Callable[[float, float], float]]] = {
     ast.Add: ("+", operator.add),
@@ -191,8 +193,10 @@ def combined(kind: type[ast.operator], left: Value, right: Value) -> Value:
 
 
 def one_dimension(what: str, values: list[Value]) -> Powers:
-    """The dimension that values share; zero has any. Error: ExpressionError."""
+    """The dimension that values share; zero has any, and numbers are angles beside one. Error: ExpressionError."""
     kinds = dict.fromkeys(value.powers for value in values if value.number != 0.0 or value.powers != NONE)
+    if set(kinds) == {NONE, RADIAN}:
+        return RADIAN
     if len(kinds) > 1:
         units = " and ".join(unit_text(kind) for kind in kinds)
         raise ExpressionError(f"{what} takes values of one unit, given {units}; give every number its unit")
@@ -207,9 +211,11 @@ def called(name: str, values: list[Value]) -> Value:
             (inner,) = values
             return Value(math.sqrt(inner.number), product(NONE, inner.powers, 0.5))
         if name in OF_NUMBERS:
-            if any(power != NONE for power in powers):
+            allowed = (NONE, RADIAN) if name in TAKE_ANGLES else (NONE,)
+            if any(power not in allowed for power in powers):
                 given = ", ".join(unit_text(power) for power in powers)
-                raise ExpressionError(f"{name} takes a number or an angle, given {given}; divide by a unit's value")
+                what = "a number or an angle" if RADIAN in allowed else "a number"
+                raise ExpressionError(f"{name} takes {what}, given {given}; divide by a unit's value")
             return Value(finite(float(OF_NUMBERS[name](*numbers))))
         shared = one_dimension(name, values)
         if name in ANGLES:

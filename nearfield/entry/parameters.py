@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nearfield.entry.dimensions import NONE, Computed, Value, powers_of, unit_text
+from nearfield.entry.dimensions import NONE, RADIAN, Computed, Value, powers_of, unit_text
 from nearfield.entry.errors import ModelError
 from nearfield.entry.expressions import (
     CONSTANTS,
@@ -25,6 +25,7 @@ from nearfield.entry.toml_lines import line_of
 
 TABLE = "parameters"
 LEAP = 100.0  # ratio of a value set without a unit to the file's own, above which the unit was forgotten
+LEAP_OF_ANGLES = 20.0  # the same of angles: degrees taken for radians are 57
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 
@@ -99,7 +100,8 @@ class Parameters:
                 f"{unit_text(own.powers)}"
             )
         if wanted.powers == NONE and own.number != 0.0 != wanted.number:
-            if not 1.0 / LEAP <= abs(wanted.number / own.number) <= LEAP:
+            leap = LEAP_OF_ANGLES if own.powers == RADIAN else LEAP
+            if not 1.0 / leap <= abs(wanted.number / own.number) <= leap:
                 unit = unit_text(own.powers)
                 raise ExpressionError(
                     f"set to {shown(self.settings[name])} without a unit, which is {wanted.number:g} {unit}, but the "
