@@ -148,6 +148,7 @@ def test_goals_know_what_is_missed_and_its_slope():
         ({"method": "annealing"}, "not known"),
         ({"runs": 0}, "at least 1"),
         ({"goals": "S21 < -20 dB at 7 GHz"}, "the model has 1 port"),
+        ({"goals": "S11 < -20 dB at 700 GHz"}, "holds too little at 700 GHz"),
         ({"goals": FIELD}, "'tip' is not there"),
         ({"goals": GAIN}, "'pattern' is no monitor FarField; there is: none"),
     ],
@@ -156,3 +157,13 @@ def test_what_cannot_be_searched_is_refused_in_words(change, said):
     given = {"parameters": {"length": (11e-3, 14e-3)}, "goals": GOAL, "threads": 1, **change}
     with pytest.raises(nf.ModelError, match=said):
         nf.optimize(patch, **given)
+
+
+def test_ports_that_a_model_does_not_drive_are_driven_for_goals():
+    light = nf.PointCurrent((0, 0, 4e-3), "z", nf.Gaussian("15 GHz"))
+    model = patch(11e-3).model_copy(update={"sources": (light,), "excitations": None})
+    (goal,) = goals_of(GOAL)
+    driven = goal.worst(answered(patch(11e-3), goal.frequencies, 1))
+    assert goal.worst(answered(model, goal.frequencies, 1)) == pytest.approx(driven, abs=0.1)  # on another grid
+    with pytest.raises(nf.ModelError, match="the model has no port"):
+        nf.optimize(lambda length: model.model_copy(update={"ports": ()}), {"length": (1.0, 2.0)}, FIELD, threads=1)

@@ -41,6 +41,25 @@ axis = "z"
 waveform = {{kind = "gaussian", maximum_frequency = "15 GHz"}}
 """
 TEXT = MODEL.format(steps=120)
+ASKED = """
+[[ports]]
+kind = "lumped"
+name = "far"
+lower = ["12 mm", "6 mm", "8 mm"]
+upper = ["12 mm", "6 mm", "10 mm"]
+axis = "z"
+waveform = {kind = "gaussian", maximum_frequency = "15 GHz"}
+[[monitors]]
+kind = "far-field"
+name = "round"
+frequencies = ["5 GHz"]
+[[monitors]]
+kind = "flux"
+name = "sum"
+lower = ["2 mm", "2 mm", "2 mm"]
+upper = ["14 mm", "14 mm", "14 mm"]
+frequencies = ["5 GHz"]
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -113,9 +132,17 @@ def test_a_list_with_a_value_that_is_none_is_refused_before_the_runs(values, cap
         ("S11 at 500 GHz", "holds too little at 500 GHz"),
         ("pattern gain at 5 GHz", "no monitor 'pattern' of kind far-field"),
         ("tip resonance between 5 GHz and 6 GHz", "no monitor 'tip'"),
+        ("S22 dB at 5 GHz", "no run drives port 'far'; the model's excitations are: feed"),
+        ("Z21 real at 5 GHz", "no run drives port 'far'"),
+        ("S21 dip between 9 GHz and 5 GHz", "band ends below its beginning"),
+        ("S21 dip between 90 GHz and 95 GHz", "holds too little above 90 GHz"),
+        ("round directivity at 6 GHz", "'round' has 5 GHz"),
+        ("sum power at 6 GHz", "'sum' has 5 GHz"),
     ],
 )
 def test_a_quantity_that_no_run_can_have_is_refused_before_the_runs(quantity, said, capsys):
+    if "1 port" not in said:
+        Path("m.toml").write_text(TEXT.replace("[parameters]", 'excitations = ["feed"]\n[parameters]', 1) + ASKED)
     line = ["m.toml", "--quantity", quantity, "--output", "s"]
     assert main(["sweep", "--set", "length=16mm,18mm", *line]) == 2
     assert said in capsys.readouterr().err

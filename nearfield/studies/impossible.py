@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.analysis.sparameters import excited_enough
-from nearfield.discretization.excitations import port_waveform
+from nearfield.discretization.excitations import excitation_names, port_waveform
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import counted, quantity
-from nearfield.sources.waveforms import ContinuousWave
+from nearfield.sources.sources import SOURCES
+from nearfield.sources.waveforms import AnyWaveform, ContinuousWave
 
 if TYPE_CHECKING:
+    from nearfield.discretization.model import AnyPort
     from nearfield.simulation import Simulation
 
 LOOKED_AT = 200  # frequencies up to a pulse's highest at which the peak of its spectrum is sought
+SAME = 1e-6  # relative difference below which frequencies are one
+HERTZ = "Hz"
+Band = tuple[float | None, float | None]  # lowest and highest frequency (Hz), as far as they are given
 
 
 def refuse_ports(words: str, ports: Sequence[str], numbers: Iterable[int]) -> None:
@@ -26,29 +31,69 @@ def refuse_ports(words: str, ports: Sequence[str], numbers: Iterable[int]) -> No
         raise ModelError(f"quantity {words!r}: {there}")
 
 
-def refuse_waves(words: str, model: Simulation, to: int, source: int, at: float | None) -> None:
-    """Error: a model has no such port, or the pulse of the one that is driven holds nothing at a frequency (Hz)."""
+def refuse_undriven(words: str, model: Simulation, port: str) -> None:
+    """Error: no run of a model drives a port."""
+    runs = excitation_names(model)
+    if port not in runs:
+        raise ModelError(
+            f"quantity {words!r}: no run drives port {port!r}; the model's excitations are: {', '.join(runs)}. Name "
+            "the port in `excitations`"
+        )
+
+
+def refuse_waves(words: str, model: Simulation, pairs: Iterable[tuple[int, int]], at: float | None, band: Band) -> None:
+    """Error: a model has no such ports (to, source), drives none of the sources, or by a pulse that holds nothing at a
+    frequency (Hz), or in a band."""
     channels = model._channels
-    refuse_ports(words, [port.name for port in channels], (to, source))
-    pulse = port_waveform(model, channels[source - 1])
-    if at is None or isinstance(pulse, ContinuousWave):
+    for to, source in pairs:
+        refuse_ports(words, [port.name for port in channels], (to, source))
+        driven = channels[source - 1]
+        refuse_undriven(words, model, driven.name)
+        if at is not None:
+            refuse_weak(f"quantity {words!r}", model, driven, at)
+        pulse, low = port_waveform(model, driven), band[0] or 0.0
+        if low > pulse.highest_frequency and not isinstance(pulse, ContinuousWave):
+            above = too_little(driven.name, f"above {quantity(low, HERTZ)}", pulse)
+            raise ModelError(f"quantity {words!r}: {above}")
+
+
+def refuse_weak(what: str, model: Simulation, port: AnyPort, at: float) -> None:
+    """Error: a port's pulse holds nothing at a frequency (Hz)."""
+    pulse = port_waveform(model, port)
+    if isinstance(pulse, ContinuousWave):
         return
     highest = pulse.highest_frequency
     drive = np.abs(pulse.spectrum(np.append(np.linspace(0.0, highest, LOOKED_AT), min(at, highest))))
     if at > highest or not excited_enough(drive)[-1]:
-        low, high = pulse.band
-        raise ModelError(
-            f"quantity {words!r}: the pulse of port {channels[source - 1].name!r} holds too little at "
-            f"{quantity(at, 'Hz')}; its band is {quantity(low, 'Hz')} to {quantity(high, 'Hz')}. Ask there, or give "
-            "it another pulse"
-        )
+        raise ModelError(f"{what}: {too_little(port.name, f'at {quantity(at, HERTZ)}', pulse)}")
 
 
-def refuse_monitor(words: str, model: Simulation, name: str, kinds: Sequence[str]) -> None:
-    """Error: a model has no monitor of this name and of one of these kinds."""
-    there = [each.name for each in model.monitors if each.kind in kinds]
+def too_little(port: str, where: str, pulse: AnyWaveform) -> str:
+    """The words for a pulse that holds too little somewhere."""
+    low, high = (quantity(edge, HERTZ) for edge in pulse.band)
+    found = f"the pulse of port {port!r} holds too little {where}; its band is {low} to {high}"
+    return f"{found}. Ask there, or give it another pulse"
+
+
+def refuse_monitor(words: str, model: Simulation, name: str, kinds: Sequence[str], at: float | None = None) -> None:
+    """Error: a model has no monitor of this name and of one of these kinds, or none that records a frequency (Hz)."""
+    there = {each.name: each for each in model.monitors if each.kind in kinds}
     if name not in there:
         raise ModelError(
             f"quantity {words!r}: the model has no monitor {name!r} of kind {' or '.join(kinds)}; there is: "
             f"{', '.join(there) or 'none'}"
+        )
+    if at is not None:
+        recorded = np.asarray(getattr(there[name], "frequencies", ()))
+        if not (abs(recorded - at) <= SAME * at).any():
+            raise ModelError(f"quantity {words!r}: {name!r} has {', '.join(quantity(f, HERTZ) for f in recorded)}")
+
+
+def refuse_without_port(words: str, model: Simulation) -> None:
+    """Error: the first run of a model drives no port, whose power gain is referred to."""
+    first = excitation_names(model)[0]
+    if first == SOURCES:
+        raise ModelError(
+            f"quantity {words!r}: gain needs a driven port, and the model's first run drives {first}; ask for "
+            "directivity, or name a port in `excitations`"
         )

@@ -20,6 +20,7 @@ from nearfield.entry.messages import shown
 from nearfield.entry.parameters import value_of
 from nearfield.entry.wording import counted
 from nearfield.studies.goals import FieldGoal, GainGoal, Goal, WaveGoal, goals_of
+from nearfield.studies.impossible import refuse_weak
 from nearfield.studies.pattern_slopes import far_field_variables, recorded_at, towards_of
 from nearfield.studies.probe_slopes import probe_variables, probes_of
 from nearfield.studies.sensitivities import sensitivities
@@ -271,7 +272,8 @@ def answered(
 ) -> xarray.Dataset:
     """What `sensitivities` gives of a model, without derivatives."""
     towards, heard = towards_of(model, far_fields), probes_of(model, probes)
-    recorded = model.model_copy(update={"monitors": recorded_at(model, towards, frequencies)})
+    driven = tuple(port.name for port in model._channels)  # as `sensitivities` drives them
+    recorded = model.model_copy(update={"monitors": recorded_at(model, towards, frequencies), "excitations": driven})
     result = run_whole(recorded, threads)
     found = result.sparameters_at(frequencies).to_dataset(name="sparameters")
     found = found.assign_coords(source=list(result.ports))
@@ -285,10 +287,17 @@ def answered(
 
 
 def _refuse_ports(model: Simulation, goals: Sequence[Goal]) -> None:
-    names = [port.name for port in model._channels]
-    for goal in (goal for goal in goals if isinstance(goal, WaveGoal)):
-        if max(goal.to, goal.source) >= len(names):
+    channels = model._channels
+    names = [port.name for port in channels]
+    for goal in goals:
+        waves = goal if isinstance(goal, WaveGoal) else None
+        if waves is not None and max(waves.to, waves.source) >= len(names):
             raise ModelError(f"goal {goal.text!r}: the model has {counted(len(names), 'port')}, {', '.join(names)}")
+        if not names:
+            raise ModelError(f"goal {goal.text!r}: the model has no port; goals are for a source of amplitude 1 at one")
+        if waves is not None:
+            for at in goal.frequencies[[0, -1]].tolist():
+                refuse_weak(f"goal {goal.text!r}", model, channels[waves.source], at)
 
 
 def _range(name: str, given: Any) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from nearfield.entry.errors import ModelError
 from nearfield.entry.levels import decibels
 from nearfield.entry.quantities import FREQUENCY
 from nearfield.entry.quantities import Quantity as Typed
-from nearfield.studies.impossible import refuse_monitor, refuse_ports, refuse_waves
+from nearfield.studies.impossible import SAME, Band, refuse_monitor, refuse_ports, refuse_waves, refuse_without_port
 
 if TYPE_CHECKING:
     from nearfield.results import Result
@@ -73,8 +73,29 @@ def _pair(result: Result, match: re.Match) -> tuple[str, str]:
     return ports[numbers[0] - 1], ports[numbers[1] - 1]
 
 
-def _of_ports(words: str, match: re.Match, at: float | None = None) -> Callable[[Simulation], None]:
-    return lambda model: refuse_waves(words, model, int(match["to"]), int(match["source"]), at)
+def _band(match: re.Match) -> Band:
+    """The lowest and highest frequency (Hz) of a band, None where none is given. Error: it ends below its beginning."""
+    low, high = _hertz(match["low"]), _hertz(match["high"])
+    if low is not None and high is not None and low >= high:
+        raise ModelError(
+            f"quantity {match.string!r}: the band ends below its beginning; give the lower frequency first"
+        )
+    return low, high
+
+
+def _of_ports(
+    words: str, match: re.Match, at: float | None = None, band: Band = (None, None)
+) -> Callable[[Simulation], None]:
+    return lambda model: refuse_waves(words, model, [(int(match["to"]), int(match["source"]))], at, band)
+
+
+def _all_ports(words: str, match: re.Match, at: float | None) -> Callable[[Simulation], None]:
+    def refuse(model: Simulation) -> None:
+        every = range(1, len(model._channels) + 1)
+        asked = int(match["to"]), int(match["source"])
+        refuse_waves(words, model, [asked, *((number, number) for number in every)], at, (None, None))
+
+    return refuse
 
 
 def _waves(result: Result, match: re.Match, frequencies: Any = None) -> tuple[np.ndarray, np.ndarray]:
@@ -89,7 +110,7 @@ def _waves(result: Result, match: re.Match, frequencies: Any = None) -> tuple[np
 
 
 def _dip(words: str, match: re.Match) -> Quantity:
-    low, high = _hertz(match["low"]), _hertz(match["high"])
+    low, high = _band(match)
 
     def deepest(result: Result) -> tuple[float, float]:
         frequency, waves = _waves(result, match)
@@ -102,9 +123,10 @@ def _dip(words: str, match: re.Match) -> Quantity:
         frequency, waves = _waves(result, match, close)
         return min(dips(frequency, np.abs(waves)), key=lambda dip: dip[1], default=(place, float(np.abs(waves).min())))
 
+    refuse = _of_ports(words, match, band=(low, high))
     if match["what"] == "depth":
-        return Quantity(words, "dB", lambda result: float(decibels(deepest(result)[1])), _of_ports(words, match))
-    return Quantity(words, "Hz", lambda result: deepest(result)[0], _of_ports(words, match))
+        return Quantity(words, "dB", lambda result: float(decibels(deepest(result)[1])), refuse)
+    return Quantity(words, "Hz", lambda result: deepest(result)[0], refuse)
 
 
 def _wave(words: str, match: re.Match) -> Quantity:
@@ -132,11 +154,11 @@ def _impedance(words: str, match: re.Match) -> Quantity:
         value = impedance[int(match["to"]) - 1, int(match["source"]) - 1]
         return float(value.real if match["part"] == "real" else value.imag)
 
-    return Quantity(words, "ohm", read, _of_ports(words, match, at))
+    return Quantity(words, "ohm", read, _all_ports(words, match, at))
 
 
 def _resonance(words: str, match: re.Match) -> Quantity:
-    band = _hertz(match["low"]), _hertz(match["high"])
+    band = _band(match)
 
     def read(result: Result) -> float:
         modes = resonances(result, band, probe=match["name"])
@@ -164,12 +186,18 @@ def _monitor(words: str, match: re.Match) -> Quantity:
         values = run[match["name"]] if what == "power" else getattr(run[match["name"]], attribute)
         recorded = values.frequency.values
         nearest = int(np.argmin(np.abs(recorded - (recorded[0] if at is None else at))))
-        if at is not None and abs(recorded[nearest] - at) > 1e-6 * at:
+        if at is not None and abs(recorded[nearest] - at) > SAME * at:
             raise ModelError(f"quantity {words!r}: {match['name']!r} has {', '.join(f'{f:.6g}' for f in recorded)} Hz")
         return float(np.nanmax(values.isel(frequency=nearest).values))
 
     kinds = ("flux",) if what == "power" else ("far-field",)
-    return Quantity(words, unit, read, lambda model: refuse_monitor(words, model, match["name"], kinds))
+
+    def refuse(model: Simulation) -> None:
+        refuse_monitor(words, model, match["name"], kinds, at)
+        if "gain" in what:
+            refuse_without_port(words, model)
+
+    return Quantity(words, unit, read, refuse)
 
 
 PORTS = r"(?P<to>\d)(?P<source>\d)"
