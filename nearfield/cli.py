@@ -19,6 +19,7 @@ from typer import Argument, Option
 
 from nearfield.commands import options
 from nearfield.commands.bench_cli import bench
+from nearfield.commands.disk_errors import disk_message
 from nearfield.commands.machine_cli import machine, place, predict, probe, tune
 from nearfield.commands.media_cli import fit_medium, list_media, list_resonances
 from nearfield.commands.output_cli import advise_output
@@ -215,8 +216,7 @@ def main(arguments: list[str] | None = None) -> int:
     except MemoryError:
         message, code = "not enough memory; use fewer cells, frequencies or snapshots (see `nearfield check`)", 4
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        message, code = f"{where}{error.strerror or error}; free the disk or choose another folder with --output", 4
+        message, code = disk_message(error, arguments, typer.main.get_command(app)), 4
     except Exception as error:
         if os.environ.get("NEARFIELD_TRACEBACK"):
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -353,3 +354,27 @@ def test_monitors_on_frequencies_of_their_own_keep_them_beside_s_parameters(caps
     assert table["pattern directivity"].dims == ("length", "pattern frequency")
     assert table["pattern frequency"].values.tolist() == [10e9]
     assert table.sparameters.sizes["frequency"] > 1 and np.isfinite(table["pattern directivity"]).all()
+
+
+def test_a_full_disk_ends_a_sweep_and_says_which(capsys, monkeypatch):
+    assert main(["sweep", "m.toml", "--set", "length=16mm,18mm", "--output", "s"]) == 0
+    with monkeypatch.context() as full:
+        full.setattr("nearfield.studies.sweep_point.write_whole", no_room)
+        assert main(["sweep", "m.toml", "--set", "length=16mm,18mm,20mm,22mm", "--output", "s"]) == 4
+    said = capsys.readouterr().err
+    assert "error: no room for the runs in s: " in said and "No space left on device. 2 runs of 4 done and kept" in said
+    assert "worker was lost" not in said
+    assert (nf.open_sweep("s").status.values == "done").sum() == 2
+
+
+def no_room(path, content):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_result_that_the_disk_has_no_room_for_ends_a_sweep(capsys):
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (20000,) * 2)"
+    code = f"{limit}; import sys; from nearfield.cli import main; sys.exit(main())"
+    line = ["sweep", "m.toml", "--set", "length=16mm,18mm", "--output", "s"]
+    process = subprocess.run([sys.executable, "-c", code, *line], capture_output=True, text=True)
+    assert process.returncode == 4
+    assert "error: no room for the runs in s: the result could not be written to" in process.stderr

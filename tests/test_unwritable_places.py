@@ -9,6 +9,8 @@ import pytest
 import nearfield as nf
 from nearfield.cli import main
 from nearfield.commands import writing
+from nearfield.entry.errors import RunFailed
+from nearfield.formats.lock import locked
 
 BELOW = "{file}/x"  # a folder below a file, which no user can make
 PICTURE, FOLDER = f"{BELOW}/a.png", "{tmp}/folder.png"
@@ -98,3 +100,29 @@ def test_a_picture_on_a_full_disk_is_a_failure_with_advice(tmp_path, monkeypatch
 def test_refusals_of_a_model_come_through_as_they_are():
     with pytest.raises(nf.ModelError, match=r"^as it was$"), writing.written_to("a.png", "--plot"):
         raise nf.ModelError("as it was")
+
+
+def full_disk(*_, **__):
+    raise OSError(errno.ENOSPC, "No space left on device", "pictures/a.png")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "advice"),
+    [
+        (("predict", "--cells", "20", "--plot", "pictures"), "another place with --plot"),
+        (("predict", "--cells", "20", "--plot=pictures"), "another place with --plot"),
+        (("predict", "--cells", "20"), "free some space\n"),
+        (("new", "box", "--json"), "another place with --output"),
+    ],
+)
+def test_a_disk_that_fails_under_way_is_said_with_the_option_of_its_place(arguments, advice, monkeypatch, capsys):
+    monkeypatch.setattr("nearfield.cli.invoke", full_disk)
+    assert main(list(arguments)) == 4
+    said = capsys.readouterr().err
+    assert "pictures/a.png: No space left on device; free some space" in said and advice in said
+
+
+def test_a_lock_on_a_full_disk_is_a_failure(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.open", full_disk)
+    with pytest.raises(RunFailed, match="free some space"), locked(tmp_path):
+        pass

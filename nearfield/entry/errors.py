@@ -19,6 +19,10 @@ class ModelError(NearfieldError, ValueError):
     exit_code = 2
 
 
+class NoRoom(ModelError):
+    """A disk has less room than a run will take."""
+
+
 class DamagedError(ModelError):
     """A file whose bytes are not those that were written."""
 

@@ -20,6 +20,13 @@ def reason_of(error: OSError | ValueError) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
+def is_full(error: BaseException | None) -> bool:
+    """Whether an error, or one that led to it, is that of a full disk."""
+    while error is not None and getattr(error, "errno", None) not in FULL:
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
 def unwritable(path: Path, error: OSError | ValueError, option: str = "--output", kind: str = "file") -> NearfieldError:
     """That the system does not take the file of an option: `RunFailed` where its disk is full, else `ModelError`."""
     full = getattr(error, "errno", None) in FULL

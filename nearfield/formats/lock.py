@@ -9,8 +9,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from nearfield.entry.errors import ModelError
+from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.entry.untrusted_file import refuse_other_than_ordinary
+from nearfield.entry.whole_file import is_full
 
 LOCK_NAME = ".nearfield-lock"
 
@@ -39,9 +40,10 @@ def _locked_file(path: Path) -> int:
             refuse_other_than_ordinary(descriptor, path)
         except OSError as error:
             reason = "a link stands in its place" if error.errno == errno.ELOOP else error.strerror
-            raise ModelError(
-                f"{path} cannot be made ({reason}), by which runs keep out of each other's folder; remove what is "
-                "there, or give another folder with --output"
+            do = "free some space" if is_full(error) else "remove what is there"
+            raise (RunFailed if is_full(error) else ModelError)(
+                f"{path} cannot be made ({reason}), by which runs keep out of each other's folder; {do}, or give "
+                "another folder with --output"
             ) from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

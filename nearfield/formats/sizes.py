@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.entry.errors import ModelError
+from nearfield.entry.errors import NoRoom
 from nearfield.formats import ascii as text_format
 from nearfield.formats import binary
 from nearfield.formats.codecs import NO_CODEC
@@ -53,10 +53,10 @@ def predicted_size(description: FieldDescription) -> PredictedSize:
 
 
 def refuse_full_disk(folder: str | Path, sizes: Iterable[PredictedSize], advice: str = "") -> None:
-    """Raise `ModelError` if files of these sizes do not fit on the disk of the folder, which need not exist yet."""
+    """Raise `NoRoom` if files of these sizes do not fit on the disk of the folder, which need not exist yet."""
     needed, free = sum(sizes, PredictedSize(0, True)), free_bytes(folder)
     if needed.bytes > free:
-        raise ModelError(
+        raise NoRoom(
             f"the recorded fields will take {needed}, but {folder} has {readable(free)} free; record a smaller box, "
             f"fewer snapshots or less precision, compress them, or choose another folder with --output{advice}"
         )

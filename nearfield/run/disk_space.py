@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearfield.entry.errors import ModelError
+from nearfield.entry.errors import NoRoom
 from nearfield.formats.sizes import free_bytes, readable
 from nearfield.monitors.element_statistics import ElementStatistics
 from nearfield.monitors.radiation import FarField
@@ -79,7 +79,7 @@ class DiskWatch:
     def refuse_full(self) -> None:
         """Error: there is too little room before the run."""
         if self.folder is not None and (lack := self._lack(self.needed)):
-            raise ModelError(
+            raise NoRoom(
                 f"{lack}; free some, or choose another folder with --output; "
                 "`nearfield run --no-space-check` does not look"
             )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nearfield.entry.errors import ModelError
+from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.entry.whole_file import unwritable
+from nearfield.entry.wording import counted
 from nearfield.formats.lock import locked
 from nearfield.run.checkpoint.contents import self_contained
 from nearfield.studies.executors import Workers, ended, workers
 from nearfield.studies.quantities import Quantity, quantity_of
-from nearfield.studies.sweep_point import folder_of, kept, run_kept
+from nearfield.studies.sweep_point import FULL, folder_of, kept, run_kept
 from nearfield.studies.sweep_table import FILE, save_sweep, table_of
 from nearfield.studies.sweep_values import axes_of, points_of, recordable
 from nearfield.studies.user_function import call_with
@@ -85,12 +86,18 @@ def sweep(
             return xarray.Dataset()
         _prepare(points, make, home, wanted)
         with locked(home):
-            _make_runs(points, found, threads, report)
+            no_room = _make_runs(points, found, threads, report)
             table = table_of(axes, points, wanted, home)
             try:
                 save_sweep(table, home / FILE)
             except OSError as error:
-                raise unwritable(home / FILE, error, kind="folder") from None
+                if not no_room:
+                    raise unwritable(home / FILE, error, kind="folder") from None
+            if no_room:
+                raise RunFailed(
+                    f"no room for the runs in {home}: {no_room}. {counted(_done(points), 'run')} of {len(points)} done "
+                    "and kept; free some space and give the sweep again, or another folder with --output"
+                )
     return table
 
 
@@ -147,8 +154,11 @@ def _model(make: Callable[..., Simulation] | str | Path, values: dict[str, Any])
 
 def _make_runs(
     points: list[Point], found: Workers, threads: int | None, report: Callable[[Point, int, int], None] | None
-) -> None:
-    """Make the runs that no folder keeps, each model once; points learn how theirs ended."""
+) -> str:
+    """Make the runs that no folder keeps, each model once; points learn how theirs ended.
+
+    The first for which the disk has no room is the last that begins; returns what was said of it, "" without one.
+    """
     by_folder: dict[Path, list[Point]] = {}
     for point in points:
         if point.folder is not None:
@@ -175,7 +185,21 @@ def _make_runs(
             told(folder, how, False)
         else:
             futures[found.executor.submit(run_kept, alike[0].text, str(folder), threads, found.share)] = folder
+    no_room = ""
     for future in ended(futures):
+        if no_room and isinstance(future, Future) and future.cancelled():
+            continue
         error = future.exception()
         lost = {"status": "failed", "message": f"its worker was lost: {type(error).__name__}: {error}"}
-        told(futures[future], lost if error is not None else future.result(), True)
+        how = lost if error is not None else future.result()
+        if how["status"] == FULL:
+            no_room, how = no_room or how["message"], how | {"status": "failed"}
+            for each in futures:
+                each.cancel()
+        told(futures[future], how, True)
+    return no_room
+
+
+def _done(points: Sequence[Point]) -> int:
+    """How many points have a result."""
+    return sum(point.status == "done" for point in points)

@@ -18,14 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import nearfield
-from nearfield.entry.errors import DivergedError, ModelError, NearfieldError
-from nearfield.entry.whole_file import write_whole
+from nearfield.entry.errors import DivergedError, ModelError, NearfieldError, NoRoom
+from nearfield.entry.whole_file import is_full, reason_of, write_whole
 from nearfield.machine.topology import available_threads
 from nearfield.machine.transport import SIZES
 from nearfield.parallel.launch import end_with_parent
 
 MODEL, RESULT, FAILURE = "model.toml", "result.h5", "failure.json"
 FINAL = ("diverged",)  # ends of a run that would be the same again
+FULL = "full"  # how a run ends for which the disk has no room
+NO_ROOM = os.EX_CANTCREAT  # exit code of the process of such a run
 _running: set[subprocess.Popen[str]] = set()
 _guard = threading.Lock()
 _stopped = threading.Event()  # a sweep was asked to end: a run whose process starts after that is ended too
@@ -64,10 +66,13 @@ def run_kept(text: str, folder: str, threads: int | None, share: int) -> dict[st
     threads: of the run; None: the cores that this process may use, over `share` runs that go on beside each other.
     """
     home = Path(folder)
-    home.mkdir(parents=True, exist_ok=True)
-    for name in (RESULT, FAILURE):
-        (home / name).unlink(missing_ok=True)
-    write_whole(home / MODEL, text)
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        for name in (RESULT, FAILURE):
+            (home / name).unlink(missing_ok=True)
+        write_whole(home / MODEL, text)
+    except OSError as error:
+        return {"status": FULL if is_full(error) else "failed", "message": f"{home}: {reason_of(error)}"}
     command = [sys.executable, "-m", "nearfield.studies.sweep_point", folder, str(threads or 0), str(share)]
     environment = {name: value for name, value in os.environ.items() if name not in SIZES}
     paths = [str(Path(nearfield.__file__).parents[1]), environment.get("PYTHONPATH", "")]
@@ -86,6 +91,8 @@ def run_kept(text: str, folder: str, threads: int | None, share: int) -> dict[st
     if found := failed(home) or kept(home):
         return found
     last = complaint.strip().rpartition("\n")[2]
+    if process.returncode == NO_ROOM:
+        return {"status": FULL, "message": last}
     ended = f"was ended by signal {-process.returncode}" if process.returncode < 0 else "failed"
     return {"status": "failed", "message": f"the process of the run {ended}{f': {last}' if last else ''}"}
 
@@ -115,8 +122,10 @@ def make_run(folder: Path, threads: int | None, share: int) -> int:
         loads(text, name=str(folder / MODEL)).run(threads=threads, output=folder / RESULT, parallel=spread)
     except NearfieldError as error:
         status = {DivergedError: "diverged", ModelError: "refused"}.get(type(error), "failed")
-        write_whole(folder / FAILURE, json.dumps({"status": status, "message": str(error)}))
         print(" ".join(str(error).split()), file=sys.stderr)
+        if is_full(error) or isinstance(error, NoRoom):
+            return NO_ROOM
+        write_whole(folder / FAILURE, json.dumps({"status": status, "message": str(error)}))
         return error.exit_code
     return 0
 
