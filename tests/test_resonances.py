@@ -63,6 +63,23 @@ def test_in_noise_errors_say_how_far_off_the_modes_are(seed):
     assert modes.frequency_error[0] < 1e5
 
 
+def test_errors_hold_for_modes_as_weak_as_the_noise():
+    wanted = [(9.5e9, 150, 1.0, 0.3), (10e9, 300, 0.5, 1.0), (10.5e9, 220, 0.1, 2.0)]
+    off = []
+    for seed in range(60):
+        modes = nf.resonances(ringing(20000, wanted, noise=0.1, seed=seed), (9e9, 11e9), time_step=STEP)
+        for f, q, a, phase in wanted:
+            found = modes.isel(mode=int(np.argmin(np.abs(modes.frequency.values - f))))
+            if abs(found.frequency - f) < 5e7:
+                rate, amplitude = np.pi * f / q, a * np.exp(1j * phase)
+                parts = (("frequency", f), ("decay_rate", rate), ("amplitude", amplitude))
+                off.append([float(abs(found[name] - value) / found[f"{name}_error"]) for name, value in parts])
+    assert len(off) > 170
+    # the mean square of some 180 is off by 10 % at most; a complex amplitude has its error in both parts together
+    assert np.sqrt(np.mean(np.square(off), axis=0)) == pytest.approx(np.ones(3), abs=0.12)
+    assert (np.array(off) < 1).mean(axis=0) == pytest.approx([0.68, 0.68, 0.63], abs=0.1)
+
+
 def test_only_a_mode_that_grows_by_more_than_rounding_does_is_left_out():
     t = STEP * np.arange(4000)
     for growth, count in ((1e-5, 1), (1e-2, 0)):  # of the amplitude, from the first sample to the last

@@ -50,16 +50,24 @@ def reduced(samples: np.ndarray, step: float, centre: float, width: float) -> tu
 def exponentials_in(samples: np.ndarray, step: float, centre: float, width: float) -> Exponentials:
     """The exponentials in a band (Hz) about `centre`, `width` wide, and a little beyond."""
     small, stride, taps = reduced(samples, step, centre, width)
-    shifted = exponentials(small, stride * step, DEEPEST * np.abs(samples).max(initial=0.0))
+    delay = 0.5 * (taps.size - 1)  # the filter's, at whose middle a reduced sample lies
+    excess = 1.0 / (stride * float(taps @ taps))  # of the noise's density in the band over that of all reduced samples
+    smallest = DEEPEST * np.abs(samples).max(initial=0.0)
+    shifted = exponentials(small, stride * step, smallest, delay / stride, excess)
     near = np.abs(shifted.rate.imag) < BEYOND * np.pi * width
     rate = shifted.rate[near]
-    gain = np.exp(np.outer(rate, step * np.arange(taps.size))) @ taps
+    gain = np.exp(np.outer(rate, step * (np.arange(taps.size) - delay))) @ taps
     amplitude, error = shifted.amplitude[near] / gain, shifted.amplitude_error[near] / np.abs(gain)
     return Exponentials(rate + 2j * np.pi * centre, amplitude, shifted.rate_error[near], error)
 
 
-def exponentials(samples: np.ndarray, step: float, smallest: float = 0.0) -> Exponentials:
+def exponentials(
+    samples: np.ndarray, step: float, smallest: float = 0.0, before: float = 0.0, excess: float = 1.0
+) -> Exponentials:
     """The exponentials of amplitudes above `smallest` whose sum evenly spaced samples are, `step` (s) apart.
+
+    Amplitudes are those `before` samples before the first. excess: of the noise's density where the exponentials are
+    over its mean.
 
     Errors are from least squares, by the residual. Weak exponentials that a pencil of another size does not confirm are
     left out.
@@ -69,8 +77,9 @@ def exponentials(samples: np.ndarray, step: float, smallest: float = 0.0) -> Exp
         return Exponentials(*(np.zeros(0, kind) for kind in (complex, complex, float, float)))
     z, amplitude = refined(samples, roots(samples, samples.size // 2))
     other = roots(samples, samples.size // 3)
-    variance = residual_variance(samples, z, amplitude) + (ROUNDING * largest) ** 2
-    jacobian, scale = slopes(samples.size, z, amplitude)
+    amplitude = amplitude * np.exp(-before * np.log(z))
+    variance = excess * residual_variance(samples, z, amplitude, before) + (ROUNDING * largest) ** 2
+    jacobian, scale = slopes(samples.size, z, amplitude, before)
     spread = np.sqrt(variance * np.abs(np.diag(np.linalg.pinv(jacobian.conj().T @ jacobian)))) / scale
     apart = np.abs(np.log(z)[:, None] - np.log(other)[None, :]).min(axis=1, initial=np.inf)
     sure = (apart * samples.size < STRAYING) | (np.abs(amplitude) > CLEAR * spread[: z.size])
@@ -94,15 +103,15 @@ def roots(samples: np.ndarray, pencil: int) -> np.ndarray:
     return z[(np.abs(z) > 1e-3) & (np.abs(z) < 1e3 ** (1 / samples.size) * 1.05)]
 
 
-def powers(count: int, z: np.ndarray) -> np.ndarray:
-    """z^n, a column each."""
-    return np.exp(np.arange(count)[:, None] * np.log(z)[None, :])
+def powers(count: int, z: np.ndarray, before: float = 0.0) -> np.ndarray:
+    """z^(n + before), a column each."""
+    return np.exp((before + np.arange(count))[:, None] * np.log(z)[None, :])
 
 
-def slopes(count: int, z: np.ndarray, amplitude: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def slopes(count: int, z: np.ndarray, amplitude: np.ndarray, before: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Derivatives of the sum by each amplitude, then by each z: columns of length 1, and their lengths (1 for zero)."""
-    table = powers(count, z)
-    jacobian = np.concatenate((table, amplitude / z * np.arange(count)[:, None] * table), axis=1)
+    table = powers(count, z, before)
+    jacobian = np.concatenate((table, amplitude / z * (before + np.arange(count))[:, None] * table), axis=1)
     scale = np.linalg.norm(jacobian, axis=0)
     scale[scale == 0] = 1.0
     return jacobian / scale, scale
@@ -115,9 +124,9 @@ def amplitudes(samples: np.ndarray, z: np.ndarray) -> np.ndarray:
     return np.linalg.lstsq(table / scale, samples, rcond=None)[0] / scale
 
 
-def residual_variance(samples: np.ndarray, z: np.ndarray, amplitude: np.ndarray) -> float:
+def residual_variance(samples: np.ndarray, z: np.ndarray, amplitude: np.ndarray, before: float = 0.0) -> float:
     """Mean square of the samples less the exponentials, per degree of freedom."""
-    rest = samples - powers(samples.size, z) @ amplitude
+    rest = samples - powers(samples.size, z, before) @ amplitude
     return float(np.vdot(rest, rest).real / max(samples.size - 2 * z.size, 1))
 
 

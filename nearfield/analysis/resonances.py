@@ -46,7 +46,8 @@ def resonances(
     source has ended. band: lowest and highest frequency (Hz, or text as "2 GHz"). start, end: times (s) between which
     it is used. Modes of a Q below `smallest_q` are left out, amplitudes below five of their errors, and modes that grow
     by more than 1e-4 over the signal, more where another mode next to it magnifies rounding. Modes that it is too short
-    to tell apart come as one, with what their sum departs from it as error.
+    to tell apart come as one, with what their sum departs from it as error. Errors are those of noise on the modes that
+    are found: one that hides in the noise within the width of another (decay_rate/pi) moves that one by several errors.
 
     Returns a Dataset over `mode`, by frequency: `frequency` (Hz), `decay_rate` (1/s), `quality_factor` pi f/decay_rate,
     complex `amplitude` (the signal's unit), and `..._error` of each, one standard deviation. Where the decay is below
