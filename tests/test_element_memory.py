@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import h5py
@@ -16,6 +18,8 @@ from nearfield.cli import main
 from nearfield.dissipation import memory
 from nearfield.dissipation.crowding import expected_elements
 from nearfield.dissipation.memory import BYTES_AN_ELEMENT, SAVED_BYTES_AN_ELEMENT, labels_bytes
+from nearfield.dissipation.team import Place
+from nearfield.machine.transport import ALONE, Alone
 
 SIDE = 96
 FREE = 20 << 20  # bytes: room for labels of the field, not for tables of noise
@@ -84,6 +88,40 @@ def test_fields_of_too_many_elements_are_refused_before_the_analysis(noise, monk
         nf.elements(noise, method="discrete")
     assert len(nf.elements(noise, method="discrete", persistence="90%")) < 100
     assert len(nf.elements(smooth(), method="discrete")) > 8
+
+
+def test_ranks_of_a_host_share_its_memory(noise, monkeypatch):
+    def refused(hosts: str) -> bool:
+        try:
+            memory.refuse_crowded(noise, "discrete", 0.0, Place(Path(), ALONE, tuple(hosts)))
+        except nf.ModelError as error:
+            assert re.search(r"on each of \d ranks of a host and .* are free; .*fewer ranks a host", str(error))
+            return True
+        return False
+
+    tables = memory.tables_bytes(noise, 0)
+    monkeypatch.setattr(memory, "free_memory", lambda: 2.5 * tables)
+    assert [refused(hosts) for hosts in ("a", "aa", "aabb", "aaa", "abbb")] == [False, False, False, True, True]
+
+
+def test_ranks_of_one_host_go_to_files_where_its_memory_has_no_room_for_all(noise, tmp_path, monkeypatch):
+    tables = memory.tables_bytes(noise, 0)
+    monkeypatch.setattr(memory, "free_memory", lambda: 2 * memory.PRIVATE_BYTES + 4 * tables)
+    for count, folder in ((1, None), (2, memory.SHARED_MEMORY), (8, tmp_path)):
+        keeper = memory.Keeper(ExitStack(), "discrete", tmp_path, ranks=Ranks(count))
+        with keeper.stack:
+            keeper.take(noise)
+            assert (keeper.place and keeper.place.folder.parent) == folder
+
+
+class Ranks(Alone):
+    """Some ranks of one host, of which this process is all."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def everywhere(self, value) -> list:
+        return [value] * self.size
 
 
 def test_tables_of_a_file_are_refused_before_they_are_made(monkeypatch, tmp_path):

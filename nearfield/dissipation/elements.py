@@ -116,7 +116,7 @@ def analysed(array: Any, request: Request, place: Place | None = None) -> Elemen
     least = persistence_of(request.persistence, field)
     if place is None:
         refuse_memory(field.shape, field.dtype, method)
-    refuse_crowded(field, method, least, place is not None)
+    refuse_crowded(field, method, least, place)
     missing = 3 - field.ndim
     begun = time.perf_counter()
     found = in_core(field, (closed, widths), request, least, place)

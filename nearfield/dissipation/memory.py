@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -66,23 +67,31 @@ def tables_bytes(values: Any, room: float, persistence: float = 0.0) -> int:
     return 0 if most <= room else BYTES_AN_ELEMENT * expected_elements(values, persistence)
 
 
-def refuse_crowded(field: np.ndarray, method: str, persistence: float, in_files: bool) -> None:
-    """Error: this machine has no memory left for so many elements, beside labels unless these lie in files."""
-    free = free_memory()
+def refuse_crowded(field: np.ndarray, method: str, persistence: float, place: Place | None) -> None:
+    """Error, on all ranks alike: a host has no memory left for so many elements, whose tables each of its ranks makes,
+    beside labels unless these lie in the files of a place."""
+    ranks, beside_each = (ALONE, 1) if place is None else (place.ranks, place.most_ranks)
+    free = least_of(ranks, free_memory())
     if free is None:
         return
-    labels = 0 if in_files else field.size * labels_bytes(method)
-    tables = tables_bytes(field, free - labels, persistence)
-    if labels + tables <= free:
+    labels = 0 if place is not None else field.size * labels_bytes(method)
+    tables = tables_bytes(field, (free - labels) / beside_each, persistence)
+    if labels + beside_each * tables <= free:
         return
-    beside = "" if in_files else f", beside {in_words(labels)} for labels,"
+    beside = "" if place is not None else f", beside {in_words(labels)} for labels,"
+    on_ranks = "" if beside_each == 1 else f" on each of {beside_each} ranks of a host"
     count = f"{tables / BYTES_AN_ELEMENT:.2g}"
     raise ModelError(
         f"{sizes(field.shape)} points have some {count} elements, by blocks of the field, whose "
-        f"tables need {in_words(tables)}{beside} and {in_words(free)} are free; leave out small extrema by a "
-        f"persistence, smooth the field, or give every {parts(labels + tables, free, field.ndim)}. point along each "
-        "axis, or a part of the field"
+        f"tables need {in_words(tables)}{on_ranks}{beside} and {in_words(free)} are free; leave out small extrema by a "
+        f"persistence, smooth the field, {'give fewer ranks a host, ' if on_ranks else ''}or give every "
+        f"{parts(labels + beside_each * tables, free, field.ndim)}. point along each axis, or a part of the field"
     )
+
+
+def least_of(ranks: Alone, free: float | None) -> float | None:
+    """The least of what any rank finds free; None where none says."""
+    return min((each for each in ranks.everywhere(free) if each is not None), default=None)
 
 
 def refuse_saving(elements: int) -> None:
@@ -136,23 +145,25 @@ class Keeper:
     def take(self, values: Any) -> np.ndarray:
         """The values of an array or a data set. Error (ModelError): neither memory nor disk has room for them."""
         numbers = values.dtype.kind in "fiu" and bool(values.shape)
-        free = free_memory()
-        room = min((each for each in (free, self.memory) if each is not None), default=math.inf)
+        known = [given for given in (free_memory(), self.memory) if given is not None]
+        room = least_of(self.ranks, min(known, default=math.inf)) or 0
+        each = max(Counter(self.ranks.hosts).values())  # ranks of a host, which share its memory; each makes tables
         needed = needed_bytes(values.shape, values.dtype, self.method, to_read=True)
-        tables = tables_bytes(values, room - needed) if numbers else 0
+        tables = each * tables_bytes(values, (room - needed) / each) if numbers else 0
         needed += tables
         if not numbers or (self.ranks.size == 1 and self.scratch is None and needed <= room):
             return np.asarray(values[()])
         if self.place is None:
-            chosen = agreed(self.ranks, lambda: self._folder(values, needed, room, tables), at_root=True)
+            private = tables + (each - 1) * min(PRIVATE_BYTES, needed)
+            chosen = agreed(self.ranks, lambda: self._folder(values, needed, room, private), at_root=True)
             self.place = self.stack.enter_context(workplace(chosen, self.ranks))
         return self.place.copied(values, kind_of(values.dtype))
 
-    def _folder(self, values: Any, needed: int, room: float, tables: int = 0) -> Path:
-        """Shared memory for ranks with room, else a disk. Error: it has none."""
+    def _folder(self, values: Any, needed: int, room: float, private: int = 0) -> Path:
+        """Shared memory for ranks with room beside what is their own, else a disk. Error: it has none."""
         kind = kind_of(values.dtype)
         size = math.prod(values.shape) * (kind.itemsize + labels_bytes(self.method) + 2)
-        if self.scratch is None and size + tables + PRIVATE_BYTES <= room and room_in(SHARED_MEMORY) >= size:
+        if self.scratch is None and size + private + PRIVATE_BYTES <= room and room_in(SHARED_MEMORY) >= size:
             return SHARED_MEMORY
         folder = self.scratch or self.beside
         have = room_in(folder)

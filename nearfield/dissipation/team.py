@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +37,11 @@ class Place:
     def here(self) -> list[int]:
         """The ranks of this host."""
         return [rank for rank, host in enumerate(self.hosts) if host == self.hosts[self.ranks.rank]]
+
+    @property
+    def most_ranks(self) -> int:
+        """The ranks of the host with most of them."""
+        return max(Counter(self.hosts).values())
 
     @property
     def leads(self) -> bool:
