@@ -116,6 +116,16 @@ def test_coordinates_in_the_file_space_its_points(tmp_path, capsys):
     assert "'y' is no number" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("noise", "said"), [(1.0, True), (0.0, False)])
+def test_noise_is_said_to_gain_nothing_by_hybrid(noise, said, tmp_path, capsys):
+    x = np.arange(32) * np.pi / 16
+    values = np.cos(x)[:, None, None] + np.cos(x)[:, None] + np.cos(x)
+    np.save(tmp_path / "field.npy", values + noise * 5 * np.random.default_rng(0).standard_normal(values.shape))
+    for method in ("hybrid", "trace"):
+        assert main(["elements", str(tmp_path / "field.npy"), "--method", method]) == 0
+        assert ("took as long" in capsys.readouterr().err) == (said and method == "hybrid")
+
+
 def test_lines_that_end_nowhere_are_counted_in_a_warning(tmp_path, capsys):
     # between points of white noise the interpolant has extrema that no point marks
     np.save(tmp_path / "noise.npy", np.random.default_rng(0).standard_normal((12, 12, 12)))
