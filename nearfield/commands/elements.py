@@ -250,7 +250,7 @@ def warnings(found: Elements) -> list[str]:
     share = found.traced / (2 * found.labels.size)  # of the lines that `trace` follows, up and down from each point
     if found.method == "hybrid" and share > NO_GAIN:
         said.append(
-            f"neighbours differ nearly everywhere: hybrid followed {100 * share:.0f} % of the lines that trace does, and "
+            f"neighbours differ nearly everywhere: hybrid follows {100 * share:.0f} % of the lines of trace, and "
             "took as long; elements of a few points may be noise: smooth the field, or use --method discrete"
         )
     return said
