@@ -130,6 +130,12 @@ def test_unknown_quantities_are_refused_with_the_forms_there_are(words):
         quantity_of(words)
 
 
+@pytest.mark.parametrize("factor", [float("nan"), float("inf")])
+def test_refinements_that_are_no_numbers_are_refused(factor):
+    with pytest.raises(nf.ModelError, match=r"give a factor between 0\.5 and 100"):
+        nf.converge(cavity(nf.Grid.uniform("2 mm", (10, 10, 10))), "S11 dip", refinements=(1, factor))
+
+
 def test_one_grid_is_refused():
     with pytest.raises(nf.ModelError, match="two or more"):
         nf.converge(cavity(nf.Grid.uniform("2 mm", (10, 10, 10))), "tip resonance between 10 GHz and 11 GHz", [1])

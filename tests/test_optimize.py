@@ -134,6 +134,7 @@ def test_goals_know_what_is_missed_and_its_slope():
         ({"goals": "S11 below -20"}, "give it as"),
         ({"goals": "S11 < -20 dB between 8 GHz and 7 GHz"}, "ends below its beginning"),
         ({"goals": []}, "there is no goal"),
+        ({"goals": "S11 < 1e400 dB at 7 GHz"}, "its limit lies beyond 1000 dB"),
         ({"parameters": {"length": ("14 mm", "11 mm")}}, "not above its beginning"),
         ({"parameters": {"length": ("11 mm", "14 GHz")}}, "given in m and 1/s; give both ends"),
         ({"parameters": {"length": ("11 mm", 14)}}, "given in m and no unit"),

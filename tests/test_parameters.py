@@ -275,3 +275,8 @@ def test_a_copy_refuses_names_that_an_entry_lacks():
 def test_replace_refuses_a_name_that_two_entries_have():
     with pytest.raises(nf.ModelError, match="2 entries are named 'patch'; give a number, one of 0, 1"):
         BARE.replace("structures.patch.upper.x", 1)
+
+
+def test_a_model_without_parameters_is_said_to_have_none():
+    with pytest.raises(nf.ModelError, match=r"given 'length', but the model has no table \[parameters\]"):
+        loads("", parameters={"length": "5 mm"})

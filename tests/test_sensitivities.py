@@ -359,3 +359,10 @@ def test_a_file_beside_a_result_becomes_a_section_of_its_report(tmp_path, capsys
     page = Path("out/m/report.html").read_text()
     assert page.count("Which tolerance matters most") >= 1
     assert "sensitivities-other.h5 holds sensitivities at other parameters" in page
+
+
+def test_frequencies_that_no_pulse_holds_have_no_derivatives():
+    with pytest.raises(nf.ModelError, match=r"port 'feed' holds too little at 800 GHz to 900 GHz; its band"):
+        sensitivities(patch, {"length": 9.3e-3}, frequencies=[8e11, 9e11], threads=1)
+    found = sensitivities(patch, {"length": 9.3e-3}, frequencies=[9e9, 9e11], threads=1)
+    assert np.isfinite(found.derivative.values[0, :, 0, 0]).tolist() == [True, False]

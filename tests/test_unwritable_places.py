@@ -85,6 +85,7 @@ def test_places_that_cannot_be_written_are_refused_by_their_option(arguments, pl
     said = capsys.readouterr().err
     message = said[said.index("error: ") :]
     assert message.count("\n") == 1 and "free the disk" not in message and "internal" not in message
+    assert "File exists" not in message  # what the system says of a folder that is to be made in a file's place
     assert given[-1] in message and message.rstrip().endswith(f"with {given[-2]}")
 
 

@@ -42,7 +42,8 @@ def is_model(path: Path) -> bool:
     try:
         if path.is_file():
             with open(path, "rb") as file:
-                return file.read(len(HDF5)) != HDF5
+                begins = file.read(len(HDF5))
+            return begins != HDF5 and not (begins == b"" and path.suffix in (".h5", ".hdf5"))
         return path.suffix == ".toml" and not path.exists()
     except (OSError, ValueError):
         return False  # `opened` says what is wrong with it

@@ -159,7 +159,11 @@ def unknown(what: str, name: str, allowed: Iterable[str]) -> str:
     allowed = sorted(set(allowed))
     near = difflib.get_close_matches(name[:60], allowed, n=1, cutoff=0.6)
     hint = f"; did you mean {near[0]}?" if near else "; remove it or correct its spelling."
-    return f"unknown {what} {shown(name)}{hint} Allowed: {', '.join(allowed)}" if allowed else f"unknown {what}{hint}"
+    return (
+        f"unknown {what} {shown(name)}{hint} Allowed: {', '.join(allowed)}"
+        if allowed
+        else f"unknown {what} {shown(name)}{hint}"
+    )
 
 
 def shown(value: Any) -> str:

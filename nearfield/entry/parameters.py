@@ -135,7 +135,7 @@ def resolved(values: dict[str, Any], text: str, where: str, settings: Mapping[st
     if not isinstance(table, dict):
         raise ModelError(f"{where}: {TABLE}: given {shown(table)}; needs a table of names and values")
     settings = settings or {}
-    wrong = [f"{TABLE}: {unknown('parameter', name, table)}" for name in settings if name not in table]
+    wrong = [f"{TABLE}: {unknown_parameter(name, table)}" for name in settings if name not in table]
     parameters, faults = Parameters(table, settings), list[str]()
     for name in table:
         try:
@@ -155,6 +155,13 @@ def resolved(values: dict[str, Any], text: str, where: str, settings: Mapping[st
         raise ModelError(joined(where, wrong + faults))
     if table:
         values[TABLE] = parameters.kept()
+
+
+def unknown_parameter(name: str, table: Mapping[str, Any]) -> str:
+    """The refusal of a value for a parameter that a model lacks."""
+    if table:
+        return unknown("parameter", name, table)
+    return f"given {shown(name)}, but the model has no table [{TABLE}]; docs/model-file.md shows one"
 
 
 def unused(name: str) -> str:

@@ -16,7 +16,9 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of a disk, of a user's share
 
 
 def reason_of(error: OSError | ValueError) -> str:
-    """Why the system refuses, in its words."""
+    """Why the system refuses, in its words, but for a folder in whose place a file is."""
+    if isinstance(error, FileExistsError) and error.filename and Path(os.fsdecode(error.filename)).is_file():
+        return f"{os.fsdecode(error.filename)} is a file, not a folder"
     return getattr(error, "strerror", None) or str(error)
 
 

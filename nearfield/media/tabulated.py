@@ -58,10 +58,13 @@ def text_of(path: Path) -> str:
     """The content of a text file."""
     try:
         if path.exists() and not path.is_file():  # a pipe or a device might never end
-            raise ModelError(f"{path} is no ordinary file; give a table as text: column names, then numbers")
+            kind = "a folder" if path.is_dir() else "no ordinary file"
+            raise ModelError(f"{path} is {kind}; give a table as text: column names, then numbers")
         if path.stat().st_size > LARGEST_FILE:
             raise ModelError(f"{path} has {path.stat().st_size / 2**20:.0f} MiB; a table has a few thousand rows")
         return path.read_text(encoding="utf-8-sig")
+    except ModelError:
+        raise
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}. Give a readable table as text") from None
     except ValueError:  # not UTF-8

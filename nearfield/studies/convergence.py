@@ -88,7 +88,8 @@ def converge(
     True
     """
     wanted = quantity_of(quantity) if isinstance(quantity, str) else Quantity(_name(quantity), "", quantity)
-    factors = sorted({float(factor) for factor in refinements or _usual(simulation)})
+    given = _usual(simulation) if refinements is None else refinements
+    factors = sorted({float(factor) for factor in given})
     if len(factors) < 2:
         raise ModelError(f"refinements {factors}: give two or more, such as (1, 2); one grid shows no convergence")
     models = one_method([refined(simulation, factor) for factor in factors])  # refusals come before the first run

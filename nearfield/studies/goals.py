@@ -21,6 +21,7 @@ from nearfield.studies.pattern_slopes import POLARISATIONS, label
 if TYPE_CHECKING:
     import xarray
 
+MOST_DECIBELS = 1000.0  # of a limit, far beyond any field or gain
 POINTS = 21  # frequencies at which a band is asked
 NUMBER = r"[-+]?[\d.]+(?:e[-+]?\d+)?"
 WHERE = r"(?:between (?P<low>.+?) and (?P<high>.+)|at (?P<at>.+))"
@@ -183,5 +184,7 @@ def _common(text: str, match: re.Match[str]) -> tuple[str, str, float, np.ndarra
         raise ModelError(f"goal {text!r}: {error}") from None
     if len(ends) == 2 and ends[0] >= ends[1]:
         raise ModelError(f"goal {text!r}: the band ends below its beginning; give the lower frequency first")
+    if not abs(float(match["limit"])) <= MOST_DECIBELS:
+        raise ModelError(f"goal {text!r}: its limit lies beyond {MOST_DECIBELS:g} dB")
     places = np.array(ends) if len(ends) == 1 else np.linspace(ends[0], ends[1], POINTS)
     return str(text), match["way"], float(match["limit"]), places

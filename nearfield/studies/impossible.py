@@ -60,12 +60,27 @@ def refuse_waves(words: str, model: Simulation, pairs: Iterable[tuple[int, int]]
 def refuse_weak(what: str, model: Simulation, port: AnyPort, at: float) -> None:
     """Error: a port's pulse holds nothing at a frequency (Hz)."""
     pulse = port_waveform(model, port)
-    if isinstance(pulse, ContinuousWave):
-        return
-    highest = pulse.highest_frequency
-    drive = np.abs(pulse.spectrum(np.append(np.linspace(0.0, highest, LOOKED_AT), min(at, highest))))
-    if at > highest or not excited_enough(drive)[-1]:
+    if weak(pulse, np.array([at]))[0]:
         raise ModelError(f"{what}: {too_little(port.name, f'at {quantity(at, HERTZ)}', pulse)}")
+
+
+def refuse_all_weak(what: str, model: Simulation, frequencies: np.ndarray) -> None:
+    """Error: the pulse of a port holds nothing at any of the frequencies (Hz)."""
+    for port in model._channels:
+        pulse = port_waveform(model, port)
+        if weak(pulse, frequencies).all():
+            ends = " to ".join(dict.fromkeys(quantity(f, HERTZ) for f in (frequencies.min(), frequencies.max())))
+            raise ModelError(f"{what}: {too_little(port.name, f'at {ends}', pulse)}")
+
+
+def weak(pulse: AnyWaveform, frequencies: np.ndarray) -> np.ndarray:
+    """At which frequencies (Hz) a pulse holds nothing, in comparison with the peak of its spectrum."""
+    if isinstance(pulse, ContinuousWave):
+        return np.zeros(frequencies.shape, bool)
+    highest = pulse.highest_frequency
+    asked = np.concatenate((np.linspace(0.0, highest, LOOKED_AT), np.minimum(frequencies, highest)))
+    found: np.ndarray = (frequencies > highest) | ~excited_enough(np.abs(pulse.spectrum(asked)))[LOOKED_AT:]
+    return found
 
 
 def too_little(port: str, where: str, pulse: AnyWaveform) -> str:

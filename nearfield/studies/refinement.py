@@ -26,6 +26,8 @@ def refined(simulation: Simulation, factor: float) -> Simulation:
     """
     if factor == 1:
         return simulation
+    if not math.isfinite(factor):
+        raise ModelError(f"refinement {factor:g}: give a factor between 0.5 and 100; 1 is the model's own grid")
     automatic = isinstance(simulation.grid, AutoGrid)
     if not automatic and (factor < 1 or factor != int(factor)):
         raise ModelError(

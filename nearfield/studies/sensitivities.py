@@ -14,7 +14,9 @@ from nearfield.analysis.network import frequency_list
 from nearfield.analysis.sparameters import excited_enough, told_apart
 from nearfield.analysis.spectra import frequency_axis
 from nearfield.discretization.discretization import Discretization
+from nearfield.discretization.excitations import port_waveform
 from nearfield.entry.errors import ModelError
+from nearfield.studies.impossible import refuse_all_weak, weak
 from nearfield.studies.pattern_slopes import far_field_variables, recorded_at, towards_of, wave_runs
 from nearfield.studies.probe_slopes import adjoint_runs, probe_slopes, probe_variables, probes_of
 from nearfield.studies.reciprocity import Exchange
@@ -87,6 +89,8 @@ def sensitivities(
     heard, towards = probes_of(model, probes), towards_of(model, far_fields)
     fields = SampleFields(at.grid, at.coefficients.active, _wanted(changes))
     f = _frequencies(frequencies, at, fields.samples)
+    refuse_all_weak("sensitivities", model, f)
+    held = ~np.any([weak(port_waveform(model, port), f) for port in model._channels], axis=0)
     recorded = model.model_copy(update={"monitors": (*recorded_at(model, towards, f), *fields.monitors(f))})
     result = run_whole(recorded, threads, output)
     runs = [fields.read(result.excitation(name), at.coefficients) for name in result.ports]
@@ -97,7 +101,7 @@ def sensitivities(
         exchange = Exchange(models, f)
         sums = (exchange.of(part, sides, [*runs, *currents, *lights]) for part, sides in zip(parts, sides_of(parts)))
         made = np.asarray(sum(sums)) / each.step
-        slopes.append(_turned(made[:, : len(runs), : len(runs)], waves))
+        slopes.append(_turned(made[:, : len(runs), : len(runs)], waves, held))
         if heard or towards:
             field_slopes.append(probe_slopes(made, np.concatenate((moments, far)), result, f))
     found = _dataset(result, given, f, np.stack(slopes))
@@ -153,11 +157,11 @@ def incident_waves(result: Result, model: Discretization, frequencies: np.ndarra
     return found
 
 
-def _turned(made: np.ndarray, waves: np.ndarray) -> np.ndarray:
-    """dS of 2 A^T dS A = made, (frequency, port, port); NaN where a pulse holds too little."""
+def _turned(made: np.ndarray, waves: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """dS of 2 A^T dS A = made, (frequency, port, port); NaN where a pulse is not `held` or holds too little."""
     drive = np.abs(np.diagonal(waves, axis1=1, axis2=2))
     good = np.all([excited_enough(column) for column in drive.T], axis=0)
-    good &= told_apart(waves, range(waves.shape[1]))
+    good &= held & told_apart(waves, range(waves.shape[1]))
     found = np.full(made.shape, complex(np.nan, np.nan))
     left = np.linalg.solve(waves[good].transpose(0, 2, 1), made[good])
     found[good] = 0.5 * np.linalg.solve(waves[good].transpose(0, 2, 1), left.transpose(0, 2, 1)).transpose(0, 2, 1)
