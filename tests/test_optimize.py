@@ -102,6 +102,11 @@ def test_a_field_at_a_probe_is_a_goal_with_derivatives():
     assert len(found.attempts) <= 4  # Newton's method on one parameter
 
 
+def test_a_field_beyond_the_pulse_is_refused():
+    with pytest.raises(nf.ModelError, match="port 'feed' holds too little at 700 GHz"):
+        nf.optimize(heard_strips, {"length": (8.2e-3, 13.4e-3)}, FIELD.replace("10 GHz", "700 GHz"), threads=1)
+
+
 def test_a_simplex_needs_no_derivatives_and_keeps_to_its_number_of_runs():
     found = nf.optimize(patch, {"length": (11e-3, 11.3e-3)}, GOAL, method="simplex", runs=2, threads=1)
     assert not found.met

@@ -148,6 +148,14 @@ BAD = {
     "wrong unit": ((np.ones(100), ("2 mm", "3 mm")), {"time_step": STEP}, "unit of a length"),
     "two axes": ((np.ones((10, 10)), (1e9, 2e9)), {"time_step": STEP}, "in one row"),
     "not finite": ((np.full(100, np.nan), (1e9, 2e9)), {"time_step": STEP}, "all finite"),
+    "turned band of a short signal": ((np.ones(20), (2e9, 1e9)), {"time_step": STEP}, "the lower one first"),
+    "no time": ((np.ones(100), (1e9, 2e9)), {"time_step": STEP, "start": np.nan}, "give two times in s"),
+    "turned times": (
+        (np.ones(100), (1e9, 2e9)),
+        {"time_step": STEP, "start": 2.0, "end": 1.0},
+        "the earlier one first",
+    ),
+    "no Q": ((np.ones(100), (1e9, 2e9)), {"time_step": STEP, "smallest_q": np.nan}, "a quality factor from 0 on"),
     "negative": ((np.ones(100), (-1e9, 2e9)), {"time_step": STEP}, "the signal is real"),
 }
 

@@ -378,3 +378,14 @@ def test_a_result_that_the_disk_has_no_room_for_ends_a_sweep(capsys):
     process = subprocess.run([sys.executable, "-c", code, *line], capture_output=True, text=True)
     assert process.returncode == 4
     assert "error: no room for the runs in s: the result could not be written to" in process.stderr
+
+
+def test_what_is_left_out_is_a_line_each(capsys):
+    Path("m.toml").write_text(
+        TEXT + '[[monitors]]\nkind = "probe"\nname = "tip"\nposition = ["4 mm", "4 mm", "4 mm"]\n'
+    )
+    quantity = "tip resonance between 5 GHz and 9 GHz"
+    assert main(["sweep", "m.toml", "--set", "length=16mm,18mm", "--quantity", quantity, "--output", "s"]) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning: ")]
+    assert len(lines) == 2 and all(line.startswith(f"warning: {quantity} of point ") for line in lines)
+    assert len(nf.open_sweep("s").attrs["left_out"].splitlines()) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -62,6 +63,7 @@ def resonances(
     (['10.000000', '10.400000'], '3141.59')
     """
     low, high = read_band(band)
+    refuse_numbers(start, end, smallest_q)
     values, step, origin, unit = samples_of(signal, time_step, probe, start, end)
     real = not np.iscomplexobj(values)
     if low < 0 and real:
@@ -76,12 +78,22 @@ def resonances(
     return mode_table(rows, 2.0 if real else 1.0, unit, origin)
 
 
+def refuse_numbers(start: float | None, end: float | None, smallest_q: float) -> None:
+    """Error: times that are none or come in another order, a Q below 0."""
+    if math.isnan(start or 0.0) or math.isnan(end or 0.0) or (None not in (start, end) and not start < end):  # type: ignore[operator]
+        raise ModelError(f"start and end: given {start} and {end}; give two times in s, the earlier one first")
+    if not 0.0 <= smallest_q < math.inf:
+        raise ModelError(f"smallest_q: given {smallest_q:g}; give a quality factor from 0 on")
+
+
 def read_band(band: Any) -> tuple[float, float]:
     """The lowest and the highest frequency in Hz."""
     try:
         low, high = (Quantity(FREQUENCY).read(edge) for edge in band)
     except (TypeError, ValueError) as error:
         raise ModelError(f"band: {error}; give the lowest and the highest frequency, as (2e9, 3e9)") from None
+    if not low < high:
+        raise ModelError(f"band: given {low:.6g} to {high:.6g} Hz; give the lower one first")
     return low, high
 
 

@@ -150,7 +150,7 @@ class Search:
             raise ModelError(f"start names {', '.join(sorted(unknown))}; the parameters are {', '.join(self.names)}")
         self.build, _ = making(make, self.given(dict(zip(self.names, self.values(self.start)))))
         first = self.given(dict(zip(self.names, self.values(self.start))))
-        _refuse_ports(call_with(self.build, first), goals)
+        _refuse_goals(call_with(self.build, first), goals)
         self.attempts: list[Attempt] = []
         self._kept: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
 
@@ -286,7 +286,7 @@ def answered(
     return found
 
 
-def _refuse_ports(model: Simulation, goals: Sequence[Goal]) -> None:
+def _refuse_goals(model: Simulation, goals: Sequence[Goal]) -> None:
     channels = model._channels
     names = [port.name for port in channels]
     for goal in goals:
@@ -295,9 +295,11 @@ def _refuse_ports(model: Simulation, goals: Sequence[Goal]) -> None:
             raise ModelError(f"goal {goal.text!r}: the model has {counted(len(names), 'port')}, {', '.join(names)}")
         if not names:
             raise ModelError(f"goal {goal.text!r}: the model has no port; goals are for a source of amplitude 1 at one")
-        if waves is not None:
-            for at in goal.frequencies[[0, -1]].tolist():
-                refuse_weak(f"goal {goal.text!r}", model, channels[waves.source], at)
+        towards_of(model, goal.far_fields if isinstance(goal, GainGoal) else ())
+        probes_of(model, [goal.probe] if isinstance(goal, FieldGoal) else ())
+        driven = channels[0 if waves is None else waves.source]  # fields and gains are those of the first
+        for at in goal.frequencies[[0, -1]].tolist():
+            refuse_weak(f"goal {goal.text!r}", model, driven, at)
 
 
 def _range(name: str, given: Any) -> tuple[float, float]:

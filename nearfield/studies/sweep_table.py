@@ -26,7 +26,8 @@ FORMAT = "nearfield sweep 1"
 
 
 def table_of(axes: Sequence[Axis], points: Sequence[Point], wanted: Sequence[Quantity], home: Path) -> xarray.Dataset:
-    """One dataset of all points; what a result lacks or has on other axes is NaN, and named in `attrs["left_out"]`."""
+    """One dataset of all points; what a result lacks or has on other axes is NaN, and named in `attrs["left_out"]`,
+    a line each."""
     import xarray
 
     names, shape = [axis.name for axis in axes], [len(axis.values) for axis in axes]
@@ -53,7 +54,7 @@ def table_of(axes: Sequence[Axis], points: Sequence[Point], wanted: Sequence[Qua
     coordinates: dict[str, Any] = {axis.name: (axis.name, axis.coordinates, {"units": axis.unit}) for axis in axes}
     for like in base.values():
         coordinates |= {str(dim): like.coords[dim] for dim in like.dims if dim in like.coords and dim not in names}
-    return xarray.Dataset(found, coordinates, {"left_out": "; ".join(dict.fromkeys(attempts.warnings))})
+    return xarray.Dataset(found, coordinates, {"left_out": "\n".join(dict.fromkeys(attempts.warnings))})
 
 
 def with_own_axes(arrays: Mapping[str, xarray.DataArray]) -> dict[str, xarray.DataArray]:
