@@ -83,6 +83,15 @@ def test_frequencies_without_energy_are_not_a_number():
     assert np.isfinite(found[:3]).all() and np.isnan(found[3:]).all()
 
 
+def test_frequencies_that_samples_do_not_hold_are_not_a_number():
+    time = 1e-12 * np.arange(200)
+    signal = np.exp(-(((time - 5e-11) / 1e-11) ** 2))
+    columns = {"time": time, "voltage": signal, "current": -0.01 * signal}
+    port = {name: Variable(("time",), array, {}) for name, array in columns.items()}
+    found = scattering({"feed": 50.0}, {"feed": {"feed": port}}, np.array([5e9, 4e11, 5.2e11, 1e12, 1e30]))
+    assert np.isfinite(found["sparameters"].array.ravel()).tolist() == [True, False, False, False, False]
+
+
 def test_a_diverged_recording_never_gives_a_number():
     incident = np.full((2, 1, 1), complex(np.nan, 0.0))
     assert np.isnan(scattering_matrix(incident, incident, [0])).all()

@@ -83,6 +83,8 @@ def test_nothing_to_write_is_refused(tmp_path):
     values = array(1) * np.nan
     with pytest.raises(nf.ModelError, match="no port was excited"):
         write_touchstone(tmp_path / "x.s1p", values, reference(values))
+    with pytest.raises(nf.ModelError, match="names no file"):
+        write_touchstone("", array(1), reference(values))
 
 
 def two_ports(excitations=None) -> nf.Result:
