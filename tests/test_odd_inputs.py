@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from nearfield.cli import main
@@ -15,6 +16,7 @@ def elsewhere(tmp_path, monkeypatch):
     Path("empty.h5").touch()
     Path("empty.toml").touch()
     Path("folder").mkdir()
+    np.save("field.npy", np.random.default_rng(0).standard_normal((8, 8, 8)))
 
 
 @pytest.mark.parametrize(
@@ -24,6 +26,8 @@ def elsewhere(tmp_path, monkeypatch):
         (("fit-medium", "/dev/null"), "/dev/null is no ordinary file"),
         (("show", "empty.h5"), "empty.h5 is no HDF5 file that can be read"),
         (("sweep", "empty.toml", "--set", "length=1mm,2mm"), "given 'length', but the model has no table [parameters]"),
+        (("elements", "folder/result.h5:tip", "--at", "nan"), "--at nan: give a time (s) or frequency (Hz)"),
+        (("elements", "field.npy", "--scratch", "empty.toml"), "empty.toml is a file, not a folder"),
         (("run", "empty.toml", "--set", "length=1mm"), "given 'length', but the model has no table [parameters]"),
     ],
     ids=lambda value: " ".join(value[:2]) if isinstance(value, tuple) else "",

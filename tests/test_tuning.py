@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
@@ -174,8 +175,20 @@ def test_hosts_that_share_a_folder_keep_apart(monkeypatch):
 def test_a_folder_that_cannot_be_written_is_no_error(monkeypatch):
     Path("file").write_text("")
     monkeypatch.setenv("NEARFIELD_CACHE", "file/below")
-    TILES.keep({"a": 1})
+    assert "not kept: file/below/" in TILES.keep({"a": 1})
     assert TILES.entries() == {}
+
+
+def test_a_full_disk_keeps_what_was_there_and_no_part(monkeypatch):
+    assert TILES.keep({"a": 1}) == ""
+
+    def full(path, text, **_):
+        path.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    assert "No space left on device; name another folder" in TILES.keep({"a": 2})
+    assert TILES.entries() == {"a": 1} and len(list(TILES.path.parent.iterdir())) == 1
 
 
 def test_what_is_given_goes_before_what_was_measured_before_the_model():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,6 +54,8 @@ def times_of(at: str | None) -> tuple[float | None, float | None]:
         pair = float(first), float(last or first)
     except ValueError:
         raise ModelError(f"--at {at}: give a time (s) or frequency (Hz), or two times as 1e-9:2e-9") from None
+    if not all(map(math.isfinite, pair)):
+        raise ModelError(f"--at {at}: give a time (s) or frequency (Hz), or two times as 1e-9:2e-9")
     if not pair[0] <= pair[1]:
         raise ModelError(f"--at {at}: the first time is later than the second")
     return pair

@@ -31,6 +31,7 @@ from nearfield.pictures.style import figure_of
 
 Given = tuple[Mapping[str, np.ndarray], Mapping[str, str], bool]
 NO_GAIN = 0.8  # of the lines of `trace`, above which those of `hybrid` save no time to speak of (white noise: 0.99)
+LARGE = 32**3  # points of a field, below which an analysis takes no time to speak of
 
 
 @dataclass(frozen=True)
@@ -248,7 +249,7 @@ def warnings(found: Elements) -> list[str]:
         why = "ended at saddles, displaced or not, and took the end of the path of steepest neighbours"
         said.append(f"{lines} of {found.traced:,} {why}")
     share = found.traced / (2 * found.labels.size)  # of the lines that `trace` follows, up and down from each point
-    if found.method == "hybrid" and share > NO_GAIN:
+    if found.method == "hybrid" and share > NO_GAIN and found.labels.size >= LARGE:
         said.append(
             f"neighbours differ nearly everywhere: hybrid follows {100 * share:.0f} % of the lines of trace, and "
             "took as long; elements of a few points may be noise: smooth the field, or use --method discrete"

@@ -74,8 +74,8 @@ def measure_output(request: Request, folder: Path, plot: Path | None, as_json: b
         when = datetime.now(UTC).isoformat(timespec="minutes")
         found |= {"fits": fits(found["cases"]), "when": when, "processor": processor_name()}
         found |= {"rules": rules(found["fits"]), "warnings": warnings_of(found, sweep.rounds)}
-        if found["fits"]:
-            keep(found)
+        if found["fits"] and (why := keep(found)):
+            found["not_kept"] = why
         if plot is not None:
             from nearfield.report.output_plots import pictures
 
@@ -162,6 +162,7 @@ def readable(found: dict[str, Any]) -> str:
         text += ["", table, "", "where, in bytes of samples; alike: within the errors", ""]
     text += map(left_out, found["left_out"])
     kept = "the fits are kept, for `nearfield advise-output`" if found["fits"] else "nothing could be fitted or kept"
+    kept = f"the fits are {found['not_kept']}" if "not_kept" in found else kept
     return "\n".join([*text, f"{found['seconds']:.0f} s in all; {kept}", *found.get("files", [])])
 
 

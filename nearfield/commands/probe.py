@@ -87,7 +87,8 @@ def measured(out: Console, part: str | None, scale: bool, quick: bool, hardware:
     }
     if not simulated and not scale:
         profile = probe.profile_from(found, processor_name(), this_profile())
-        store(profile)
+        if why := store(profile):
+            answer["not_kept"] = why
         remember(found)
         answer["profile"] = profile.as_dict()
     return answer

@@ -177,6 +177,8 @@ def readable(answer: dict[str, Any]) -> str:
     text += [write(answer[part]) for part, write in TEXTS.items() if part in answer]
     if answer["sources"]:
         text.append("\n".join(f"{name}: {how}" for name, how in answer["sources"].items()))
-    if "profile" in answer:
+    if "not_kept" in answer:
+        text.append(f"this machine's profile is {answer['not_kept']}")
+    elif "profile" in answer:
         text.append("kept as this machine's profile, for check, place and predict")
     return "\n\n".join(text)

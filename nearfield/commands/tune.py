@@ -13,7 +13,7 @@ from nearfield.commands.predict import refuse_parameters
 from nearfield.commands.tables import columns
 from nearfield.engines import ENGINES
 from nearfield.engines.cpu.tiling import STEPWISE, Tiling, predicted_gain
-from nearfield.engines.cpu.tuning import TILES, Choice, Trial, choose, forget, try_out
+from nearfield.engines.cpu.tuning import TILES, Choice, Trial, choose, forget, key, try_out
 from nearfield.entry.errors import ModelError
 from nearfield.machine.machine_rate import known_triad, remember_triad
 from nearfield.machine.memory_rate import triad
@@ -59,6 +59,9 @@ def tune_tiles(
         engine = ENGINES["cpu"](setup.plan, threads or choice.machine.threads, tiling=choice.tiling)
         choice, trial = try_out(cast("TiledEngine", engine), setup.excitations[0], choice, out.note)
         found = findings(choice, trial, math.prod(setup.grid.cells))
+        if key(choice.rows, choice.machine) not in TILES.entries():
+            found["file"] = None
+            out.warn(f"{TILES.path} cannot be written; name another folder in the variable NEARFIELD_CACHE")
         out.answer(found, readable(found, choice))
     return 0
 
@@ -98,8 +101,9 @@ def readable(found: dict, choice: Choice) -> str:
         shares = (each["share_of_cache"].get(name) for name in levels)
         rates = f"{each['mcells_per_second']:.0f}", f"{each['gain']:.2f}", f"{each['predicted_gain']:.2f}"
         lines.append((each["tiles"], *rates, *("" if share is None else f"{100 * share:.0f} %" for share in shares)))
+    kept = f"kept in {found['file']}" if found["file"] else "not kept"
     return (
         f"{columns(lines)}\n\n"
         f"{found['cells']} cells, {found['threads']} threads, {found['precision']}, {found['isa']}\n"
-        f"tiles {choice}, measured {found['measured_gain']:.1f}; kept in {found['file']}"
+        f"tiles {choice}, measured {found['measured_gain']:.1f}; {kept}"
     )

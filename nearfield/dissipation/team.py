@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.whole_file import reason_of
 from nearfield.machine.transport import ALONE, Alone, agreed
 
 CHUNK = 1 << 24  # bytes that each rank sends to those of other hosts at once
@@ -68,7 +69,9 @@ class Place:
             for first in range(0, len(values), rows):
                 made[first : first + rows] = values[first : first + rows]
         except OSError as error:
-            raise ModelError(f"{self.folder}: the field cannot be kept there ({error}); name another") from None
+            raise ModelError(
+                f"{self.folder}: the field cannot be kept there ({reason_of(error)}); name another"
+            ) from None
 
 
 def take_room(file: Any, size: int) -> None:
@@ -148,7 +151,9 @@ def workplace(folder: str | Path, ranks: Alone = ALONE, hosts: tuple[str, ...] |
             Path(folder).mkdir(parents=True, exist_ok=True)
             return tempfile.mkdtemp(prefix=PREFIX, dir=folder)
         except OSError as error:
-            raise ModelError(f"{folder}: files cannot be kept there ({error}); choose another folder") from None
+            raise ModelError(
+                f"{folder}: files cannot be kept there ({reason_of(error)}); choose another folder"
+            ) from None
 
     own = agreed(ranks, make)
     try:

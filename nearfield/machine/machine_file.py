@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nearfield.entry.whole_file import reason_of
+
 FAULTS = (OSError, ValueError, TypeError, RuntimeError, RecursionError)
 
 
@@ -42,9 +44,10 @@ class MachineFile:
         own = self.hosts().get(platform.node())
         return own if isinstance(own, dict) else {}
 
-    def keep(self, entries: Mapping[str, Any]) -> None:
-        """Replace the entries of this host; without entries, remove them."""
-        with contextlib.suppress(*FAULTS):
+    def keep(self, entries: Mapping[str, Any]) -> str:
+        """Replace the entries of this host; without entries, remove them. Returns why it could not, "" if it could."""
+        written: Path | None = None
+        try:
             path, hosts = self.path, self.hosts()
             hosts.pop(platform.node(), None)
             text = json.dumps(hosts | ({platform.node(): dict(entries)} if entries else {}), indent=1, allow_nan=False)
@@ -52,3 +55,10 @@ class MachineFile:
             written = path.with_name(f"{path.name}.{os.getpid()}")
             written.write_text(text, encoding="utf-8")
             written.replace(path)  # whole or not at all, whoever reads it now
+        except FAULTS as error:
+            if written is not None:
+                with contextlib.suppress(OSError):
+                    written.unlink(missing_ok=True)
+            reason = reason_of(error) if isinstance(error, (OSError, ValueError)) else str(error)
+            return f"not kept: {self.path}: {reason}; name another folder in the variable NEARFIELD_CACHE"
+        return ""

@@ -216,6 +216,6 @@ def this_profile() -> Profile:
     return Profile(name="none, this machine was not probed")
 
 
-def store(profile: Profile) -> None:
-    """Keep the profile of this machine for `check`, `place` and `predict`."""
-    STORED.keep(profile.as_dict())
+def store(profile: Profile) -> str:
+    """Keep the profile of this machine for `check`, `place` and `predict`; why it could not be, else ""."""
+    return STORED.keep(profile.as_dict())

@@ -111,10 +111,10 @@ def line_of(stored: dict[str, Any]) -> Line:
     return Line(**{name: stored[name] for name in (*NAMES, "covariance", "scatter", "count")})
 
 
-def keep(found: dict[str, Any]) -> None:
-    """Store a sweep's fits as this machine's, beside the fits of the other kind of fields."""
+def keep(found: dict[str, Any]) -> str:
+    """Store a sweep's fits as this machine's, beside those of the other kind of fields; why it could not, else ""."""
     entry = {name: found[name] for name in ("fields", "fits", "folder", "rounds", "when", "processor")}
-    STORE.keep(STORE.entries() | {found["fields"]: entry})
+    return STORE.keep(STORE.entries() | {found["fields"]: entry})
 
 
 def stored_fits() -> dict[str, Any]:

@@ -71,8 +71,11 @@ def _read(path: Path) -> bytes | None:
 
 def _keep(path: Path, cubin: bytes) -> None:
     """Keep a cubin, whole or not at all; where the folder cannot be written it is made again next time."""
-    with suppress(OSError):
+    written = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        written = path.with_name(f"{path.name}.{os.getpid()}")
         written.write_bytes(hashlib.sha256(cubin).digest() + cubin)
         written.replace(path)
+    except OSError:
+        with suppress(OSError):
+            written.unlink(missing_ok=True)
