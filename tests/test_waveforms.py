@@ -121,3 +121,12 @@ def test_the_spectrum_of_a_signal_is_labelled_and_refuses_what_has_no_times():
     assert np.allclose(found, pulse.spectrum(np.array([5e9, 10e9])), rtol=1e-6)
     with pytest.raises(nf.ModelError, match="one axis of times"):
         nf.spectrum(xarray.DataArray(np.zeros((2, 2))), [1e9])
+
+
+def test_a_spectrum_ends_at_half_the_rate_of_the_samples():
+    import xarray
+
+    t = 1e-12 * np.arange(400)
+    signal = xarray.DataArray(nf.Gaussian(20e9).value(t), {"time": t}, ["time"])
+    found = nf.spectrum(signal, [10e9, -10e9, 5e11, 5.1e11, 1e12])
+    assert np.isfinite(found.values).tolist() == [True, True, True, False, False]

@@ -17,7 +17,7 @@ import numpy as np
 
 from nearfield.analysis.guided_record import line_of, modal_spectrum
 from nearfield.analysis.open_line import OpenLine
-from nearfield.analysis.spectra import fourier_integral, frequency_axis
+from nearfield.analysis.spectra import fourier_integral, frequency_axis, highest_held
 from nearfield.analysis.touchstone import touchstone_text
 from nearfield.entry.errors import ModelError
 from nearfield.entry.whole_file import unwritable, write_whole
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 RETURNED = "returned_waves"  # variable of S that one excitation of several made
 TOUCHSTONE = re.compile(r"\.s(\d+)p", re.IGNORECASE)
 APART = 1e-5  # least over largest singular value of incident waves that tell S; rounding of their sums is 1e-6
-NYQUIST_ROUNDING = 1e-6  # relative, of steps as differences of times
 DRIVE_FLOOR = 1e-3  # -60 dB of the incident wave's peak: below, recordings in single precision say too little
 
 
@@ -141,7 +140,8 @@ def scattering(
             waves[:, :, row, column] = port_waves(
                 records[excitation][name], frequencies, impedances[name], name == excitation
             )
-    waves[:, np.asarray(frequencies) > highest_held(records)] = np.nan
+    times = [one["time"].array for run in records.values() for one in run.values()]
+    waves[:, np.asarray(frequencies) > min(map(highest_held, times), default=np.inf)] = np.nan
     matrix = scattering_matrix(waves[0], waves[1], [names.index(name) for name in excitations])
     method, sent_back = "S = B A^-1 from all excitations", {}
     if len(excitations) < len(names):
@@ -161,13 +161,6 @@ def scattering(
             "reference_impedance": Variable(("to",), np.array([*impedances.values()], dtype=float), {"units": "ohm"}),
         }
     )
-
-
-def highest_held(records: Mapping[str, Mapping[str, Variables]]) -> float:
-    """The frequency (Hz) up to which samples in time hold a signal: above, its spectrum repeats."""
-    times = [variables["time"].array for run in records.values() for variables in run.values() if "time" in variables]
-    steps = [(time[-1] - time[0]) / (time.size - 1) for time in times if time.size > 1]
-    return 0.5 / max(steps) * (1 + NYQUIST_ROUNDING) if steps else np.inf
 
 
 def scattering_variables(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import xarray
     from numpy.typing import ArrayLike
 
+NYQUIST_ROUNDING = 1e-6  # relative, of steps as differences of times
 BLOCK = 256  # samples per phase table; exponentials cost (samples / BLOCK + BLOCK) per frequency, not samples
 
 
@@ -48,7 +49,8 @@ def spectrum(signal: xarray.DataArray, frequencies: ArrayLike) -> xarray.DataArr
     """The spectrum of a recorded signal, F(f) = integral F(t) exp(-j 2 pi f t) dt at its own times.
 
     `signal` has one dim of times, as probes, voltages, currents and port signals have; `frequencies` are in Hz.
-    Returns complex values over `frequency`, in the signal's unit times s.
+    Returns complex values over `frequency`, in the signal's unit times s; NaN above half the rate of its samples, from
+    where on spectra repeat.
 
     >>> import nearfield as nf
     >>> import xarray
@@ -66,10 +68,17 @@ def spectrum(signal: xarray.DataArray, frequencies: ArrayLike) -> xarray.DataArr
             "give what a Probe, Voltage, Current or port recorded"
         )
     axis = np.atleast_1d(np.asarray(frequencies, dtype=float))
-    values = fourier_integral(signal[signal.dims[0]].values, signal.values, axis)
+    time = signal[signal.dims[0]].values
+    values = fourier_integral(time, signal.values, axis)
+    values[np.abs(axis) > highest_held(time)] = complex(np.nan, np.nan)
     attributes = {"units": f"{signal.attrs.get('units', '')} s".strip()}
     coordinates = {"frequency": ("frequency", axis, {"units": "Hz"})}
     return Recording(values, coordinates, ["frequency"], signal.name, attributes)
+
+
+def highest_held(time: np.ndarray) -> float:
+    """The frequency (Hz) up to which samples at these times hold a signal: half their rate."""
+    return 0.5 * (time.size - 1) / float(time[-1] - time[0]) * (1 + NYQUIST_ROUNDING) if time.size > 1 else np.inf
 
 
 def _sum(time: np.ndarray, values: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
