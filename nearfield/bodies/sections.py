@@ -10,12 +10,13 @@ from nearfield.bodies.closed_surface import merged
 from nearfield.bodies.mesh import Mesh
 from nearfield.bodies.outlined import Surface, area, placed, prism, rings
 from nearfield.bodies.revolved import Revolved
-from nearfield.bodies.shapes import Box, Cylinder, Extruded, Polygon, Solid, Sphere
+from nearfield.bodies.shapes import Box, Cylinder, Extruded, Polygon, Rectangular, Sheet, Solid, Sphere
 from nearfield.bodies.voxels import Voxels
 
 AXES = "xyz"
 SIDES = 128  # of the polygon that stands for a circle, with its area
 ASIDE = 1e-9  # of a surface's extent, from one of its flat ends: where a plane on this is taken to cut it
+ROUNDED = 1e-14  # of a span, by which its middle may lie beside it
 BEYOND = 2  # boxes without a body that voxels keep on each side
 LEAST = 1e-12  # of the square of an extent; smaller outlines are none
 
@@ -25,15 +26,16 @@ def sections(part: Solid, normal: int, span: tuple[float, float]) -> list[Solid]
     none where it does not. None: of such shapes no outline is known."""
     height = 0.5 * (span[0] + span[1])
     low, high = (end[normal] for end in part.bounds())
-    if not low <= height <= high:
+    tiny = ROUNDED * (span[1] - span[0])
+    if not low - tiny <= height <= high + tiny:
         return []
+    if part.kind == "difference":
+        return _left([sections(each, normal, span) for each in (part.body, *part.minus)])  # type: ignore[attr-defined]
     if part._constant_along(normal):
         drawn = stretched(part, normal, span)
         return None if drawn is None else [drawn]
     if isinstance(part, Sphere):
         return _disc(part, normal, span, height)
-    if part.kind == "difference":
-        return _left([sections(each, normal, span) for each in (part.body, *part.minus)])  # type: ignore[attr-defined]
     if isinstance(part, Voxels):
         return _nested(_blocks(part, normal, height), normal, span)
     surface = _surface(part)
@@ -59,13 +61,15 @@ def stretched(part: Solid, axis: int, ends: tuple[float, float]) -> Solid | None
     """A shape with other flat ends along an axis; None of those that have none of their own."""
     if isinstance(part, Extruded):
         return part.model_copy(update={"lower": ends[0], "upper": ends[1]})
-    if not isinstance(part, Box | Cylinder):
+    if not isinstance(part, Rectangular | Cylinder):
         return None
-    names = ("lower", "upper") if isinstance(part, Box) else ("start", "end")
+    names = ("lower", "upper") if isinstance(part, Rectangular) else ("start", "end")
     corners = [list(getattr(part, name)) for name in names]
     back = corners[0][axis] > corners[1][axis]
     for corner, end in zip(corners, ends[::-1] if back else ends):
         corner[axis] = end
+    if isinstance(part, Sheet) and part._normal == axis:
+        return Box(tuple(corners[0]), tuple(corners[1]))
     return part.model_copy(update=dict(zip(names, map(tuple, corners))))
 
 

@@ -23,6 +23,7 @@ from nearfield.bodies.shapes import Solid
 from nearfield.coefficients.contrasts import contrasts
 from nearfield.coefficients.dispersion import Dispersion
 from nearfield.coefficients.edge_loads import EdgeLoad, EdgeLoads
+from nearfield.coefficients.films import films
 from nearfield.coefficients.media_means import METAL, Columns, MediaMeans
 from nearfield.coefficients.stability import lowest_index
 from nearfield.coefficients.window_coefficients import (
@@ -100,15 +101,17 @@ class Coefficients:
     def _means(self, band: tuple[float, float], averaging: str) -> MediaMeans:
         """The bodies of media, and metal that cuts cells, painted over one another."""
         rows, painted, distinct = [self._row(self._background)], [], [self._background]
-        for number, body in enumerate(self._bodies):
-            if isinstance(body.medium, Medium):
-                row = self._row(body.medium)
+        filled = films(self._bodies, self._background, self.grid, self.metal.followed)
+        cutting = {id(self._bodies[number].shape) for number in self.metal.followed}
+        for shape, medium in (*((body.shape, body.medium) for body in self._bodies), *filled):
+            if isinstance(medium, Medium):
+                row = self._row(medium)
                 if row not in rows:
                     rows.append(row)
-                    distinct.append(body.medium)
-                painted.append((body.shape, rows.index(row)))
-            elif number in self.metal.followed:
-                painted.append((body.shape, METAL))
+                    distinct.append(medium)
+                painted.append((shape, rows.index(row)))
+            elif id(shape) in cutting:
+                painted.append((shape, METAL))
         told_apart = contrasts(distinct, self._dispersion.of_media, band, self.time_step)
         table = np.array(rows)
         return MediaMeans(self.grid, self._interior, painted, table, self._columns, told_apart, averaging)

@@ -1,0 +1,90 @@
+"""Flat metal between lines of the grid acts on the nearest one, and what touches it fills the space between."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+from nearfield.bodies.geometry import filled_shapes
+from nearfield.coefficients.coefficients import Coefficients
+
+MM = 1e-3
+CELL = 0.2 * MM
+BOARD, LID = nf.Medium(9.8, name="board"), nf.Medium(3.0, name="lid")
+ROUND = nf.Cylinder((2 * MM, 2 * MM, 0.77 * MM), (2 * MM, 2 * MM, 0.78 * MM), 1.3 * MM)
+
+
+def column(*structures, at=(10, 10)) -> np.ndarray:
+    """Means of eps along the edges up a column of nodes, from the floor on; NaN in metal."""
+    grid, walls = nf.Grid.uniform(CELL, (20, 20, 10)).resolve(), nf.Boundaries(all=nf.PEC)
+    shapes = filled_shapes([part for shape, medium in structures for part in nf.Structure(shape, medium).parts()])
+    step = grid.maximum_time_step()
+    found = Coefficients(grid, shapes, nf.Medium(), walls, step, (), "conformal")
+    drive = found.dense(2)[1][at[0], at[1]]
+    return np.round(1.0 / np.where(drive == 0.0, np.nan, drive), 3)
+
+
+def board(top: float) -> tuple:
+    return nf.Box((0, 0, 0), (4 * MM, 4 * MM, top * MM)), BOARD
+
+
+def sheet(height: float) -> tuple:
+    return nf.Sheet((0.5 * MM, 0.5 * MM, height * MM), (3.5 * MM, 3.5 * MM, height * MM)), nf.PEC
+
+
+@pytest.mark.parametrize(
+    "metal",
+    [
+        sheet(0.77)[0],
+        nf.Box((0.5 * MM, 0.5 * MM, 0.77 * MM), (3.5 * MM, 3.5 * MM, 0.805 * MM)),
+        nf.Polygon("z", [(0.5 * MM, 0.5 * MM), (3.5 * MM, 0.5 * MM), (2 * MM, 3.9 * MM)], 0.77 * MM, 0.77 * MM),
+        ROUND,
+        nf.Sheet((0.5 * MM, 0.5 * MM, 0.77 * MM), (3.5 * MM, 3.5 * MM, 0.77 * MM))
+        - nf.Sphere((3 * MM, 3 * MM, 0), 0.9 * MM),
+    ],
+)
+def test_no_film_of_air_opens_under_metal_that_moves_up(metal):
+    """The mean of the last edge would be 4.2."""
+    assert column(board(0.77), (metal, nf.PEC)).tolist() == [9.8] * 4 + [1.0] * 6
+    assert column(board(0.77), (metal, nf.PEC), at=(1, 1))[3] < 5.0  # beside it the board ends where it is drawn
+
+
+def test_no_film_of_the_board_is_left_on_metal_that_moves_down():
+    assert column(board(0.68), sheet(0.68)).tolist() == [9.8] * 3 + [1.0] * 7
+    lid = nf.Box((0, 0, 0.68 * MM), (4 * MM, 4 * MM, 1.2 * MM)), LID
+    assert column(board(0.68), sheet(0.68), lid).tolist() == [9.8] * 3 + [3.0] * 3 + [1.0] * 4
+
+
+def test_metal_within_one_medium_changes_none():
+    whole = nf.Box((0, 0, 0), (4 * MM, 4 * MM, 2 * MM)), LID
+    assert column(whole, sheet(0.77)).tolist() == [3.0] * 10
+    inset = nf.Box((0, 0, 0), (4 * MM, 4 * MM, 0.77 * MM)), BOARD
+    assert column(whole, inset, sheet(0.77)).tolist() == [9.8] * 4 + [3.0] * 6
+
+
+def test_what_stands_under_the_metal_stays_metal():
+    post = nf.Box((1.5 * MM, 1.5 * MM, 0), (2.5 * MM, 2.5 * MM, 0.77 * MM)), nf.PEC
+    found = column(board(0.77), post, sheet(0.77))
+    assert np.isnan(found[:4]).all() and (found[4:] == 1.0).all()
+
+
+@pytest.mark.parametrize("top", [0.73, 0.77, 0.68])
+def test_a_shorted_strip_on_a_board_between_lines_rings_as_on_lines(top):
+    """1.722 and 1.732 GHz on the lines about it; 2.31 and 2.00 GHz with a film of air."""
+    strip = nf.Sheet((0, 0, top * MM), (14 * MM, CELL, top * MM))
+    probe = (12 * MM, 0, 0.1 * MM)
+    result = nf.Simulation(
+        grid=nf.Grid.uniform(CELL, (100, 1, 25)),
+        boundaries=nf.Boundaries(all=nf.PEC, y=nf.PMC),
+        structures=[
+            nf.Structure(nf.Box((0, 0, 0), (20 * MM, CELL, top * MM)), BOARD),
+            nf.Structure(strip, nf.PEC),
+        ],
+        sources=[nf.PointCurrent((7 * MM, 0, 0.1 * MM), "z", nf.ModulatedGaussian(2e9, 2e9))],
+        monitors=[nf.Probe("p", probe, "Ez")],
+        duration=12e-9,
+    ).run(threads=1)
+    found = nf.resonances(result, (1e9, 3e9), probe="p")
+    frequency = float(found.frequency[int(np.argmax(np.abs(found.amplitude.values)))])
+    assert frequency == pytest.approx(1.727e9, rel=0.012)
