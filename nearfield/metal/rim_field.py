@@ -17,7 +17,7 @@ import numpy as np
 
 from nearfield.metal.odd_field import TURN, odd_flux, rim_field
 
-REACH = 1.6 - 1e-6  # cells about a rim whose samples count otherwise (docs/method.md has what other reaches make)
+REACH = 1.6  # cells about a rim whose samples count otherwise (docs/method.md has what other reaches make)
 LEAST = 1e-6  # weight of the odd field below which it is left out
 ON_RIM = 1e-10  # cells from a rim within which points lie on it
 NARROW = 1e-9  # range of s over the cell below which a difference counts as a slope
