@@ -23,7 +23,7 @@ from nearfield.bodies.shapes import Solid
 from nearfield.coefficients.contrasts import contrasts
 from nearfield.coefficients.dispersion import Dispersion
 from nearfield.coefficients.edge_loads import EdgeLoad, EdgeLoads
-from nearfield.coefficients.films import films
+from nearfield.coefficients.films import carried, carriers, films
 from nearfield.coefficients.media_means import METAL, Columns, MediaMeans
 from nearfield.coefficients.stability import lowest_index
 from nearfield.coefficients.window_coefficients import (
@@ -42,7 +42,7 @@ from nearfield.grid.yee import YeeGrid, is_half
 from nearfield.machine.schedule import in_order
 from nearfield.media.materials import Medium
 from nearfield.metal.grid_metal import GridMetal
-from nearfield.metal.patches import Patch, Window, at_samples, next_axes, pair, shape_of, spread
+from nearfield.metal.patches import Patch, Window, at_samples, margin_of, next_axes, pair, shape_of, spread
 from nearfield.metal.sheets import sheet_surfaces
 from nearfield.metal.skin_fit import fit_band
 from nearfield.metal.thin_wires import ThinWires
@@ -87,6 +87,7 @@ class Coefficients:
         surfaces += self.metal.surfaces(fit_band(*band, time_step))
         self._columns = Columns(media)
         self._dispersion = Dispersion(media, time_step, first=self._columns.count, surfaces=surfaces)
+        self.carriers = carriers(self._bodies, grid, self.metal.followed)  # flat metal that takes faces of media along
         self.means = self._means(band, averaging)
         found = self.metal.chains, self.metal.slanting
         wires = ThinWires(grid, *found, gaps, self.metal.holds) if any(found) else None
@@ -101,16 +102,22 @@ class Coefficients:
     def _means(self, band: tuple[float, float], averaging: str) -> MediaMeans:
         """The bodies of media, and metal that cuts cells, painted over one another."""
         rows, painted, distinct = [self._row(self._background)], [], [self._background]
-        filled = films(self._bodies, self._background, self.grid, self.metal.followed)
-        cutting = {id(self._bodies[number].shape) for number in self.metal.followed}
-        for shape, medium in (*((body.shape, body.medium) for body in self._bodies), *filled):
+        followed = [self._bodies[number].shape for number in sorted(self.metal.followed)]
+        margin = margin_of(self.grid)
+        media = [
+            (carried(b.shape, self.carriers, margin), b.medium) for b in self._bodies if isinstance(b.medium, Medium)
+        ]
+        filled = films(media, self._background, self.carriers, followed, margin)
+        order = iter(media)
+        drawn = (next(order) if isinstance(body.medium, Medium) else (body.shape, body.medium) for body in self._bodies)
+        for shape, medium in (*drawn, *filled):
             if isinstance(medium, Medium):
                 row = self._row(medium)
                 if row not in rows:
                     rows.append(row)
                     distinct.append(medium)
                 painted.append((shape, rows.index(row)))
-            elif id(shape) in cutting:
+            elif any(shape is one for one in followed):
                 painted.append((shape, METAL))
         told_apart = contrasts(distinct, self._dispersion.of_media, band, self.time_step)
         table = np.array(rows)

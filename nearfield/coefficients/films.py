@@ -1,12 +1,13 @@
-"""What fills the space between flat metal as drawn and the line of the grid on which it acts: what touches the metal.
+"""Media about flat metal that acts on another plane than it is drawn on: their faces go along with the metal.
 
-Without this a strip on a board whose top lies 0.15 cells below a line would act on a film of air, a board's thickness
-off in its capacity (docs/method.md, Media).
+Where a face cannot, or lies beside it, the space between is filled by what touches the metal. Else a strip on a board
+whose top lies 0.15 cells below a line would act on a film of air (docs/method.md, Media).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,8 @@ from nearfield.bodies.combined import Difference, less
 from nearfield.bodies.geometry import FilledShape
 from nearfield.bodies.sections import sections, stretched
 from nearfield.bodies.shapes import Box, Rectangular, Solid, Wire
-from nearfield.grid.yee import YeeGrid
+from nearfield.grid.moves import Moved, moved_place
+from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.media.materials import Medium
 from nearfield.media.surface_media import Conductor
 from nearfield.metal.metal import electric_ends
@@ -23,63 +25,102 @@ from nearfield.metal.patches import margin_of, next_axes
 BESIDE = 1e-6  # of the distance from the line: where the medium that touches metal is looked for
 
 
-def films(
-    bodies: Sequence[FilledShape], background: Medium, grid: YeeGrid, followed: set[int]
-) -> Iterator[tuple[Solid, Medium]]:
-    """Shapes and their media, to be painted over all others in this order; `followed`: numbers of metal that acts where
-    it is drawn."""
+class Carrier(NamedTuple):
+    """Flat metal off the lines of the grid: the axis across it, its faces, and the line on which it acts (m)."""
+
+    shape: Solid
+    axis: int
+    low: float
+    high: float
+    line: float
+
+
+def carriers(bodies: Sequence[FilledShape], grid: YeeGrid, followed: set[int]) -> list[Carrier]:
+    """That of all bodies; `followed`: numbers of metal that acts where it is drawn."""
     margin = margin_of(grid)
-    media = [body for body in bodies if isinstance(body.medium, Medium)]
-    for number, body in enumerate(bodies):
-        place = _plane(body, grid) if media and number not in followed else None
-        if place is None:
-            continue
-        axis, line = place
-        low, high = (end[axis] for end in body.shape.bounds())
-        for drawn, way in ((low, -1), (high, 1)):
-            if way * (drawn - line) > margin:
-                ends = (line, drawn) if way > 0 else (drawn, line)
-                solid = [bodies[n].shape for n in sorted(followed)]
-                yield from _filled(
-                    body.shape, axis, ends, drawn + way * BESIDE * abs(drawn - line), media, background, solid
-                )
+    found = (_carrier(body, grid) for number, body in enumerate(bodies) if number not in followed)
+    return [one for one in found if one and max(one.high - one.line, one.line - one.low) > margin]
 
 
-def _plane(body: FilledShape, grid: YeeGrid) -> tuple[int, float] | None:
-    """The axis across flat metal and the place (m) of the line on which it acts; None of all else."""
+def _carrier(body: FilledShape, grid: YeeGrid) -> Carrier | None:
     shape = body.shape
     if not (body.medium == "pec" or isinstance(body.medium, Conductor)) or isinstance(shape, Wire):
         return None
     lower, upper = shape.bounds()
     nodes = [electric_ends(grid, a, low, high) for a, (low, high) in enumerate(zip(lower, upper))]
     flat = [a for a, (low, high) in enumerate(nodes) if shape._constant_along(a) and low == high]
-    if len(flat) != 1 or not grid.lines[flat[0]][0] <= lower[flat[0]] <= upper[flat[0]] <= grid.lines[flat[0]][-1]:
+    if len(flat) != 1:
         return None
-    return flat[0], float(grid.lines[flat[0]][nodes[flat[0]][0] % grid.lines[flat[0]].size])
+    (axis,) = flat
+    line = grid.lines[axis]
+    if not line[0] <= lower[axis] <= upper[axis] <= line[-1]:
+        return None
+    return Carrier(shape, axis, lower[axis], upper[axis], float(line[nodes[axis][0] % line.size]))
+
+
+def carried(shape: Solid, metal: Sequence[Carrier], margin: float) -> Solid:
+    """A shape whose flat faces at such metal lie on its line; as it was where nothing would be left of it."""
+    if isinstance(shape, Difference):
+        body, *minus = (carried(part, metal, margin) for part in (shape.body, *shape.minus))
+        same = body is shape.body and all(one is other for one, other in zip(minus, shape.minus))
+        return shape if same else less(body, minus)
+    for one in metal:
+        if shape._constant_along(one.axis):
+            before = [end[one.axis] for end in shape.bounds()]
+            low, high = (one.line if one.low - margin <= end <= one.high + margin else end for end in before)
+            if [low, high] != before and low < high - margin:
+                shape = stretched(shape, one.axis, (low, high)) or shape
+    return shape
+
+
+def moved_faces(bodies: Sequence[FilledShape], metal: Sequence[Carrier], grid: YeeGrid) -> Iterator[Moved]:
+    """The faces of media that go along with metal."""
+    for body in bodies if metal else ():
+        acting = carried(body.shape, metal, margin_of(grid)) if isinstance(body.medium, Medium) else body.shape
+        for side, drawn, acts in zip(("lower", "upper"), body.shape.bounds(), acting.bounds()):
+            for axis in (a for a in range(3) if acts[a] != drawn[a]):
+                what = f"{body.label}, its {side} face across {AXES[axis]}"
+                yield from moved_place(what, grid, axis, drawn[axis], "it goes along with flat metal that lies on it")
+
+
+def films(
+    media: Sequence[tuple[Solid, Medium]],
+    background: Medium,
+    metal: Sequence[Carrier],
+    solid: Sequence[Solid],
+    margin: float,
+) -> Iterator[tuple[Solid, Medium]]:
+    """Shapes and their media, to be painted over all others in this order; `solid`: metal that is none of them."""
+    for one in metal if media else ():
+        for drawn, way in ((one.low, -1), (one.high, 1)):
+            if way * (drawn - one.line) > margin:
+                beside = drawn + way * BESIDE * abs(drawn - one.line)
+                yield from _filled(one, (drawn, beside), media, background, solid, margin)
 
 
 def _filled(
-    metal: Solid,
-    axis: int,
-    ends: tuple[float, float],
-    beside: float,
-    media: Sequence[FilledShape],
+    one: Carrier,
+    side: tuple[float, float],
+    media: Sequence[tuple[Solid, Medium]],
     background: Medium,
     solid: Sequence[Solid],
+    margin: float,
 ) -> Iterator[tuple[Solid, Medium]]:
-    """What fills the space along metal between two places (m): the media `beside` it, in their order."""
-    near = [body for body in media if _overlap(body.shape, metal, axis, (min(*ends, beside), max(*ends, beside)))]
-    if not any(ends[0] <= end[axis] <= ends[1] for body in near for end in body.shape.bounds()):
+    """What fills the space between metal as drawn and its line: the media beside this `side`, in their order."""
+    metal, axis, ends = one.shape, one.axis, (min(one.line, side[0]), max(one.line, side[0]))
+    near = [each for each in media if _overlap(each[0], metal, axis, (min(*ends, *side), max(*ends, *side)))]
+    faces = [end[axis] for shape, _ in near for end in shape.bounds()]
+    if not any(ends[0] <= face <= ends[1] and abs(face - one.line) > margin for face in faces):
         return  # what touches the metal goes on there, or nothing is there
-    footprint = _drawn_out(metal, axis, 0.5 * sum(end[axis] for end in metal.bounds()), ends)
+    footprint = _drawn_out(metal, axis, 0.5 * (one.low + one.high), ends)
     holes = [other for other in solid if _overlap(other, metal, axis, ends)]
     for own in footprint or ():
         yield (less(own, holes) if holes else own), background
-        for body in near:
-            for other in _drawn_out(body.shape, axis, beside, ends) or ():
+        for shape, medium in near:
+            for other in _drawn_out(shape, axis, side[1], ends) or ():
                 common = _common(own, other)
                 if common is not None:
-                    yield (less(common, holes) if holes else common), body.medium  # type: ignore[misc]
+                    yield (less(common, holes) if holes else common), medium
 
 
 def _overlap(shape: Solid, metal: Solid, axis: int, ends: tuple[float, float]) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nearfield.bodies.geometry import FilledShape
+from nearfield.coefficients.films import moved_faces
 from nearfield.discretization.refusals import features
 from nearfield.entry.wording import quantity
 from nearfield.grid.images import in_first_cell
@@ -30,6 +31,7 @@ def moves(setup: Discretization) -> list[Moved]:
     metal = list(moved_metal(bodies, grid, setup.coefficients.metal))
     return [
         *metal,
+        *moved_faces(bodies, setup.coefficients.carriers, grid),
         *close_edges(bodies, grid, model.boundaries, setup.coefficients.metal),
         *stepped(setup, bodies, [one["what"] for one in metal]),
         *moved_entries(features(model, ("port", "element", "source")), grid),
