@@ -189,3 +189,14 @@ def test_running_sums_are_sampled_above_twice_the_band():
 def test_monitors_that_cannot_be_are_refused_with_the_reason(make, message):
     with pytest.raises(nf.ModelError, match=message):
         make()
+
+
+def test_planes_of_fields_between_lines_are_listed_as_moved():
+    grid = nf.Grid.uniform(1e-3, (8, 8, 8))
+    monitors = [
+        nf.FieldDFT("between", (0, 0, 3.4e-3), (8e-3, 8e-3, 3.4e-3), [1e9]),
+        nf.Snapshot("on", (0, 0, 3e-3), (8e-3, 8e-3, 3e-3), "Ez", every=10),
+    ]
+    (moved,) = nf.Simulation(grid, boundaries=nf.Boundaries("pec"), monitors=monitors, steps=10).check().moved
+    assert (moved["what"], moved["to"]) == ("monitor 'between', its place along z", pytest.approx(3e-3))
+    assert moved["cells"] == pytest.approx(0.4)

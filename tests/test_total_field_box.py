@@ -1,10 +1,12 @@
 """What `check` says of a plane wave's box: bodies that it does not hold, far-field surfaces inside it."""
 
+import numpy as np
 import pytest
 
 import nearfield as nf
 
 MM = 1e-3
+ENDS = ("lower", "upper")
 HALF = 20  # cells from the middle of the grid to its ends
 
 
@@ -104,3 +106,56 @@ def test_a_surface_that_touches_the_box_off_the_walls_is_refused(lower, upper):
     else:
         with pytest.raises(nf.ModelError, match="crosses or touches the total-field box"):
             simulation.check()
+
+
+@pytest.mark.parametrize("outwards", [-1, 0])
+def test_flux_on_the_faces_of_the_box_is_that_of_a_lossless_body(outwards):
+    # nothing is absorbed; half scattered H on the faces made 10 to 30 % of what falls on the body of it
+    end = (6 + outwards) * MM
+    ball = nf.Structure(nf.Sphere((0, 0, 0), 4 * MM), nf.Medium(2.4))
+    flux = nf.Flux("out", (-end,) * 3, (end,) * 3, [8e9, 12e9])
+    simulation = model(ball, monitors=[flux], decay=1e-5)
+    falls = np.pi * (4 * MM) ** 2 / (2 * 376.73)
+    assert np.abs(simulation.run(threads=1).per_source()["out"].values).max() < 2e-3 * falls
+    moved = [each["what"] for each in simulation.check().moved if each["what"].startswith("monitor")]
+    assert moved == ([] if outwards else [f"monitor 'out', its {end} end along x (and along y and z)" for end in ENDS])
+
+
+def test_a_flux_plane_where_the_wave_enters_a_periodic_cell_has_its_whole_power():
+    wave = nf.PlaneWave((0, 0, 12 * MM), (4 * MM, 4 * MM, 30 * MM), "+z", "x", nf.GaussianDerivative(8e9))
+    planes = [nf.Flux(str(n), (0, 0, n * MM), (4 * MM, 4 * MM, n * MM), [5e9, 8e9]) for n in (12, 20)]
+    simulation = nf.Simulation(
+        nf.Grid.uniform(MM, (4, 4, 42)),
+        boundaries=nf.Boundaries(x="periodic", y="periodic", z=nf.CPML(8)),
+        sources=[wave],
+        monitors=planes,
+        precision="double",
+    )
+    run = simulation.run(threads=1)
+    assert run["12"].values == pytest.approx(run["20"].values, rel=1e-6)  # half of it before
+    (moved,) = simulation.check().moved
+    assert (moved["what"], moved["from"], moved["to"]) == ("monitor '12', its place along z", 12 * MM, 13 * MM)
+
+
+def test_flux_whose_faces_leave_no_room_in_the_box_is_refused():
+    with pytest.raises(nf.NearfieldError, match="within two cells"):
+        model(upper=(6, 6, -4), monitors=[nf.Flux("out", (-6 * MM,) * 3, (6 * MM, 6 * MM, -4 * MM), [1e9])]).check()
+
+
+@pytest.mark.parametrize(
+    "monitor, said",
+    [
+        (nf.Probe("m", (0, 0, 6 * MM), "Hy"), "reaches across the total-field box"),
+        (nf.Probe("m", (0, 0, 6 * MM), "Ex"), ""),
+        (nf.Probe("m", (0, 0, 5 * MM), "Hy"), ""),
+        (nf.Voltage("m", (0, 0, 5 * MM), (0, 0, 7 * MM)), "reaches across the total-field box"),
+        (nf.Flux("m", (-9 * MM, -9 * MM, 0), (9 * MM, 9 * MM, 0), [1e9]), "reaches across the total-field box"),
+        (nf.Flux("m", (-9 * MM, -9 * MM, 8 * MM), (9 * MM, 9 * MM, 8 * MM), [1e9]), ""),
+        (nf.FieldDFT("m", (-9 * MM, -9 * MM, -6 * MM), (9 * MM, 9 * MM, -6 * MM), [1e9]), "lies on a face"),
+        (nf.FieldDFT("m", (-9 * MM, -9 * MM, -5 * MM), (9 * MM, 9 * MM, -5 * MM), [1e9]), ""),
+        (nf.FieldDFT("m", (-9 * MM,) * 3, (9 * MM,) * 3, [1e9]), ""),
+    ],
+)
+def test_monitors_that_mix_total_and_scattered_fields_are_named(monitor, said):
+    found = [text for text in model(monitors=[monitor]).check().warnings if text.startswith("monitor 'm'")]
+    assert len(found) == bool(said) and all(said in text for text in found)

@@ -31,7 +31,7 @@ from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.wording import quantity
 from nearfield.grid.grid import AutoGrid
 from nearfield.guides.cautions import guide_cautions
-from nearfield.incident.cautions import surfaces_in_boxes, unlit_bodies
+from nearfield.incident.cautions import mixed_fields, surfaces_in_boxes, unlit_bodies
 from nearfield.metal.cautions import (
     bare_wires,
     few_cells_of_conductor,
@@ -96,6 +96,7 @@ def cautions(setup: Discretization) -> list[str]:
         *lines_drawn_on((port for port in model.ports if port.kind == "microstrip"), context),
         *open_far_field_surfaces(setup),
         *surfaces_in_boxes(waves, monitors, context),
+        *mixed_fields(waves, monitors, context),
         *unlit_bodies(waves, bodies, model.background, context),
         *idle_sources(((who, edges_of(source, context)) for who, source in sources), context),
         *probes_in_metal(monitors, context),

@@ -35,7 +35,7 @@ def moves(setup: Discretization) -> list[Moved]:
         *close_edges(bodies, grid, model.boundaries, setup.coefficients.metal),
         *stepped(setup, bodies, [one["what"] for one in metal]),
         *moved_entries(features(model, ("port", "element", "source")), grid),
-        *moved_monitors(features(model, ("monitor",)), grid),
+        *moved_monitors(features(model, ("monitor",)), setup.context),
         *(one for monitor in model.monitors if isinstance(monitor, FarField) for one in monitor._moved(setup.context)),
     ]
 

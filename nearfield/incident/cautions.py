@@ -1,4 +1,4 @@
-"""Warnings about total-field boxes of plane waves: bodies wholly outside them, far-field surfaces inside them."""
+"""Warnings about total-field boxes of plane waves: bodies wholly outside, surfaces inside, monitors across them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.grid.yee import SAMPLE_TOLERANCE
-from nearfield.incident.seen import lies_within
+from nearfield.incident.seen import lies_within, on_a_face, parts_seen
 from nearfield.metal.cautions import and_others
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nearfield.lowering.context import Context
     from nearfield.media.materials import Medium
 
+SUMS, PLANES = ("probe", "voltage", "current", "flux"), ("field-dft", "snapshot")  # kinds of monitors
 Labelled = Sequence[tuple[str, Any]]  # entries with their names in messages
 
 
@@ -45,6 +46,25 @@ def surfaces_in_boxes(waves: Labelled, monitors: Labelled, context: Context) -> 
                 "cross-section comes out near zero or negative; the surface must enclose the box, a cell away, to see "
                 "the scattered field alone (where lower and upper are left out, it lies 3 cells inside the CPML)"
             )
+
+
+def mixed_fields(waves: Labelled, monitors: Labelled, context: Context) -> Iterator[str]:
+    """Monitors of one number that sum total and scattered fields, planes of fields on a face of a total-field box."""
+    for who, wave in waves:
+        light = wave._illumination(context.grid, context.boundaries, True)
+        for label, monitor in monitors:
+            if monitor.kind in SUMS:
+                if parts_seen(light, monitor._terms(context)) == "total and scattered":
+                    yield (
+                        f"{label} reaches across the total-field box of {who}: it sums total fields inside and "
+                        "scattered ones outside, which together are neither; H just outside a face is scattered "
+                        "already. Keep it a cell inside, or a cell outside"
+                    )
+            elif monitor.kind in PLANES and on_a_face(light, context.grid, *monitor._corners(context)):
+                yield (
+                    f"{label} lies on a face of the total-field box of {who}: its E is total, its H is total on one "
+                    "side and scattered on the other, and `collocated()` is the mean of both; move it a cell inwards"
+                )
 
 
 def lights(wave: Any, body: FilledShape, context: Context) -> bool:

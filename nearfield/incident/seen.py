@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.entry.errors import ModelError
-from nearfield.grid.yee import is_half
+from nearfield.entry.triples import triple
+from nearfield.grid.yee import YeeGrid
+from nearfield.incident.box import open_faces
 from nearfield.lowering.context import Illumination
 from nearfield.records.records import Variable, Variables
 
@@ -22,12 +24,7 @@ def parts_seen(illumination: Illumination, terms: Sequence[RecordingTerm]) -> st
     """Which fields recorders see: "total", "scattered", or "total and scattered"."""
     found = set()
     for term in terms:
-        low, high = term.corners
-        half = np.array([[is_half(c, axis) for c in np.atleast_1d(term.component)] for axis in range(3)])
-        first = np.array(illumination.first)[:, None]
-        last = np.array(illumination.last)[:, None] - half
-        inside = ((low >= first) & (high <= last)).all(axis=0)
-        beside = ((high < first) | (low > last)).any(axis=0)
+        inside, beside = illumination.sides(term.component, *term.corners)
         found |= {"total"} if (~beside).any() else set()
         found |= {"scattered"} if (~inside).any() else set()
     return " and ".join(sorted(found, reverse=True))
@@ -45,6 +42,36 @@ def marked(variables: Variables, fields: str) -> Variables:
 def lies_within(first: Triple, last: Triple, lower: Triple, upper: Triple) -> bool:
     """Whether a surface, from its first to its last nodes, lies inside a box without touching it."""
     return all(a > c and b < d for a, b, c, d in zip(first, last, lower, upper))
+
+
+def on_a_face(illumination: Illumination, grid: YeeGrid, first: Triple, last: Triple) -> bool:
+    """Whether a plane of nodes lies on a face of a total-field box."""
+    moved, _ = off_faces((illumination,), grid, first, last)
+    return any(a == b != c for a, b, c in zip(first, last, moved))
+
+
+def off_faces(
+    illuminations: Sequence[Illumination], grid: YeeGrid, first: Triple, last: Triple
+) -> tuple[Triple, Triple]:
+    """The corners of a plane or box of nodes, moved by a node where they lie on a face of a total-field box.
+
+    H half a cell outside a face is scattered, half a cell inside total, and their mean neither. Planes move into the
+    total-field box, the faces of a box into that box.
+    """
+    corners = [list(first), list(last)]
+    for light in illuminations:
+        ends = (light.first, light.last)
+        meets = [a <= d and b >= c for a, b, c, d in zip(first, last, *ends)]
+        for axis, side in open_faces(grid, *ends):
+            node = ends[side == "high"][axis]
+            if not all(np.delete(meets, axis)):
+                continue
+            plane = first[axis] == last[axis]
+            for end, corner in enumerate((first, last)):
+                if corner[axis] == node:
+                    inwards = (1 if side == "low" else -1) if plane else (1, -1)[end]
+                    corners[end][axis] = node + inwards
+    return triple(corners[0]), triple(corners[1])
 
 
 def refuse_across(

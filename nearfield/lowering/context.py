@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from nearfield.entry.triples import Point, Triple
+from nearfield.grid.yee import is_half
 from nearfield.machine.transport import ALONE, Alone
 from nearfield.plan.excitations import Waveform
 from nearfield.plan.planning import active_shape
@@ -35,6 +37,13 @@ class Illumination:
     amplitude: float
     spectrum: Callable[[np.ndarray], np.ndarray] | None  # of its signal, s; None: it never ends
     alone: bool  # nothing else drives the same excitation
+
+    def sides(self, component: ArrayLike, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(inside, outside) for spans of samples of a component, between the numbers `low` and `high`, (3, spans):
+        whether the fields of all of them are total ones, or scattered ones."""
+        half = np.array([[is_half(c, axis) for c in np.atleast_1d(component)] for axis in range(3)])
+        first, last = np.array(self.first)[:, None], np.array(self.last)[:, None] - half
+        return ((low >= first) & (high <= last)).all(axis=0), ((high < first) | (low > last)).any(axis=0)
 
 
 class Guide(Protocol):

@@ -22,7 +22,7 @@ from nearfield.grid.boundaries import FACES
 from nearfield.grid.moves import Moved
 from nearfield.grid.yee import AXES
 from nearfield.incident.at_origin import incident_variables
-from nearfield.incident.seen import refuse_across
+from nearfield.incident.seen import off_faces, refuse_across
 from nearfield.lowering.context import Context
 from nearfield.monitors.guide_exits import close_guides, moved_faces, reached_back
 from nearfield.monitors.regions import BoxLike, Monitor, SomeFrequencies
@@ -56,7 +56,8 @@ class Flux(BoxLike):
 
     Of spectra F(f) = integral F(t) exp(-j 2 pi f t) dt, so in W s^2; `result.per_source()[name]` is the power in watt
     of a continuous source of amplitude 1. A plane counts positive along + (or -) its normal, a box outward; faces of
-    a box on a PEC or PMC wall are left out. Source: the discrete Poynting theorem, see nearfield/analysis/flux.py.
+    a box on a PEC or PMC wall are left out, those on a plane wave's box moved off it by a
+    cell (`check` lists them). Source: the discrete Poynting theorem, see nearfield/analysis/flux.py.
 
     >>> import nearfield as nf
     >>> nf.Flux("out", (-1e-2, -1e-2, -1e-2), (1e-2, 1e-2, 1e-2), frequencies=[1e9]).direction
@@ -80,6 +81,17 @@ class Flux(BoxLike):
                 f"{self.upper} has none along {' and '.join(flat)}"
             )
         return self
+
+    def _corners(self, context: Context) -> tuple[Triple, Triple]:
+        """Its first and last nodes, off the faces of total-field boxes."""
+        drawn = self._drawn_corners(context.grid)
+        first, last = off_faces(context.illuminations, context.grid, *drawn)
+        if any((a < b) != (c < d) for a, b, c, d in zip(*drawn, first, last)):
+            raise ModelError(
+                f"{self._label}: all its faces along an axis lie on those of a plane wave's box and within two cells, "
+                "and on them H is half scattered; let it lie a cell inside the total-field box, or a cell outside"
+            )
+        return first, last
 
     def _places(self, context: Context) -> list[FacePlace]:
         """The faces through which the power is summed."""

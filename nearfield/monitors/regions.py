@@ -11,6 +11,7 @@ from nearfield.entry.quantities import Frequencies, Position, Read, several
 from nearfield.entry.schema import tag
 from nearfield.entry.triples import Triple, triple
 from nearfield.grid.folds import unfolded
+from nearfield.grid.yee import YeeGrid
 from nearfield.lowering.context import Context
 from nearfield.lowering.interpolation import Index
 from nearfield.plan.recorders import Functional
@@ -54,8 +55,12 @@ class BoxLike(Monitor):
         return self
 
     def _corners(self, context: Context) -> tuple[Triple, Triple]:
-        """Its first and last nodes."""
-        spans = snapped(context.grid, self.lower, self.upper, self._label)
+        """The first and last nodes of its samples."""
+        return self._drawn_corners(context.grid)
+
+    def _drawn_corners(self, grid: YeeGrid) -> tuple[Triple, Triple]:
+        """The nodes nearest to its corners."""
+        spans = snapped(grid, self.lower, self.upper, self._label)
         return triple(low for low, _ in spans), triple(high for _, high in spans)
 
 
