@@ -122,12 +122,14 @@ def test_layers_pass_what_the_closed_form_says():
     # 20 cells a wavelength in the slab at 7.5 GHz: 0.5 % in phase over one wavelength of slab
     slab = nf.Structure(nf.Box((0, 0, 100 * CELL), (CELL, CELL, 115 * CELL)), nf.Medium(4.0))
     frequencies = np.array([2.5e9, 3.5e9, 5e9, 6.25e9])
-    run = line_model([slab]).run(threads=1)
-    passed, free = (nf.spectrum(each["behind"], frequencies).values for each in (run, line_model([]).run()))
+    run, empty = line_model([slab]).run(threads=1), line_model([]).run(threads=1)
+    passed, free = (nf.spectrum(each["behind"], frequencies).values for each in (run, empty))
     phase = 2 * np.pi * frequencies * 2 * 15e-3 / C
     expected = 1 / np.abs(np.cos(phase) + 1j * 0.5 * (2 + 0.5) * np.sin(phase))
     assert np.allclose(np.abs(passed / free), expected, rtol=1e-2)
-    assert np.abs(run["outside"].values).max() < 1e-12  # the layers' reflection is part of the incident wave
+    sent_back = np.abs(nf.spectrum(run["outside"], frequencies).values / free) ** 2
+    assert np.allclose(sent_back, 1 - np.abs(passed / free) ** 2, atol=1e-4)  # 0 before: part of the incident wave
+    assert np.abs(empty["outside"].values).max() < 1e-5  # the CPML
 
 
 @pytest.mark.parametrize("medium", [WATER, PLASMA])
@@ -139,9 +141,11 @@ def test_a_dispersive_half_space_reflects_what_the_closed_form_says(medium):
     both = nf.spectrum(run["front"], frequencies).values
     n, k = np.sqrt(medium.relative_permittivity(frequencies)), 2 * np.pi * frequencies / C
     expected = (1 - n) / (1 + n) * np.exp(-2j * k * 2 * CELL)
-    off = np.abs(both / nf.Gaussian(8e9).spectrum(frequencies) - 1 - expected)
-    assert (off < 1.3 * np.abs(2 * n / (1 + n) ** 2 * (n * k * CELL) ** 2 / 8)).all()
-    assert np.abs(run["outside"].values).max() < 1e-12  # what the half space sends back is part of the incident wave
+    sent = nf.Gaussian(8e9).spectrum(frequencies)
+    tolerance = 1.3 * np.abs(2 * n / (1 + n) ** 2 * (n * k * CELL) ** 2 / 8)
+    assert (np.abs(both / sent - 1 - expected) < tolerance).all()
+    sent_back = nf.spectrum(run["outside"], frequencies).values / sent
+    assert (np.abs(np.abs(sent_back) - np.abs(expected)) < tolerance).all()  # in front of the box there is nothing else
 
 
 def test_e_is_amplitude_times_waveform_where_the_wave_enters():
@@ -166,7 +170,7 @@ def cell(across, width=6, direction="+z", **entries) -> nf.Simulation:
 
 
 def test_a_periodic_cell_carries_the_wave_without_a_leak():
-    assert leak(cell("periodic")) < -250.0
+    assert leak(cell("periodic")) < -200.0  # what comes back of the total field behind the box, from 8 cells of CPML
 
 
 def test_the_line_stays_calm_for_many_steps_whatever_stands_at_its_end():
@@ -181,8 +185,8 @@ def test_the_line_stays_calm_for_many_steps_whatever_stands_at_its_end():
 
 def test_a_wall_behind_the_box_sends_the_wave_back():
     run = line_model([], far="pec", box=(60, 300)).run(threads=1)
-    assert np.abs(run["outside"].values).max() < 1e-12
-    assert run["behind"].values.min() < -0.9  # reflected upside down
+    assert run["outside"].values.min() < -0.9  # reflected upside down
+    assert run["behind"].values.min() < -0.9
 
 
 def sphere(direction, polarisation, medium, radius=8) -> nf.Simulation:

@@ -1,4 +1,8 @@
-"""Setting up the wave along an axis: its one-dimensional grid from the model's, layers included."""
+"""Setting up the wave along an axis: its one-dimensional grid from the model's, layers included.
+
+Over the whole cross-section of the grid (a periodic cell, walls that fit) the wave is that of the medium before the box
+alone: what is behind its one face reflects into the scattered field, whatever varies over the cross-section there.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from nearfield.entry.errors import ModelError
 from nearfield.entry.triples import Triple
 from nearfield.grid.boundaries import CPML, cpml_profile
 from nearfield.grid.yee import AXES, YeeGrid
-from nearfield.incident.box import Beam
+from nearfield.incident.box import Beam, open_faces
 from nearfield.incident.crossings import Crossing, Reads
 from nearfield.incident.face import WaveFace
 from nearfield.incident.line import FORWARD, IncidentLine, LinePoles, LineProfile
@@ -53,20 +57,34 @@ def incident_line(context: Context, beam: Beam, axis: int, polarised: int) -> In
     grid, direction = context.grid, int(beam.travels[axis])
     found = column(context, axis, polarised, beam.first, beam.last)
     low, high = context.boundaries.interior(grid)[axis]
-    forward = direction == FORWARD
+    forward, whole = direction == FORWARD, over_the_cell(grid, beam, axis)
     entry = beam.first[axis] if forward else beam.last[axis]
     real = (entry, high) if forward else (low, entry)  # nodes of the line that are the grid's
     before = (low + 1, entry) if forward else (entry + 1, high)
     front = _front(beam.who, axis, found, entry - direction, entry - forward, slice(*before))
     beside = found.cells[entry - 1 if forward else entry]
-    rows = [_uniform_row(beside, front, real[1] - real[0]), _model_row(context, axis, found, front, real, forward)]
+    model = _model_row(context, axis, found, front, real, forward)
+    rows = [_uniform_row(beside, front, real[1] - real[0]), _front_row(model[0], front) if whole else model]
     profile = _profile(context, *zip(*rows))
     index = 1.0 / float(np.sqrt(front[0][1] * front[1][1]))
     shift = 2 * beside * index / VACUUM_SPEED  # it starts one node before the line's entry, which is one before the box
     end = beam.end + float(np.sum(found.cells)) * index / VACUUM_SPEED
-    start, first, last = (n + END - real[0] for n in (entry - direction, beam.first[axis], beam.last[axis]))
+    start, first, last = (n + END - real[0] for n in (entry - direction, *nodes_read(grid, beam, axis)))
     step, excitation = context.time_step, beam.excitation
     return IncidentLine(profile, lambda t: beam.signal(t + shift), step, direction, start, first, last, excitation, end)
+
+
+def over_the_cell(grid: YeeGrid, beam: Beam, axis: int) -> bool:
+    """Whether the wave enters through one face, over the whole cross-section; what is behind that is all total."""
+    return [a for a, _ in open_faces(grid, beam.first, beam.last)] == [axis]
+
+
+def nodes_read(grid: YeeGrid, beam: Beam, axis: int) -> tuple[int, int]:
+    """First and last node at which faces read the line."""
+    if not over_the_cell(grid, beam, axis):
+        return beam.first[axis], beam.last[axis]
+    entry = beam.first[axis] if beam.travels[axis] > 0 else beam.last[axis]
+    return entry, entry
 
 
 def _front(who: str, axis: int, found: Column, node: int, half: int, before: slice) -> tuple[np.ndarray, np.ndarray]:
@@ -89,6 +107,13 @@ def _uniform_row(cell: float, front: tuple[np.ndarray, np.ndarray], count: int) 
     cells = np.full(count + 2 * END, cell)
     electric, magnetic = (np.repeat(values[:, None], cells.size + 1, axis=1) for values in front)
     return cells, np.full(cells.size + 1, cell), electric, magnetic
+
+
+def _front_row(cells: np.ndarray, front: tuple[np.ndarray, np.ndarray]) -> tuple:
+    """The row of a model's cells, filled with the medium before the box."""
+    dual = np.concatenate((cells[:1], 0.5 * (cells[1:] + cells[:-1]), cells[-1:]))
+    electric, magnetic = (np.repeat(values[:, None], cells.size + 1, axis=1) for values in front)
+    return cells, dual, electric, magnetic
 
 
 def _model_row(context: Context, axis: int, found: Column, front: tuple, real: tuple[int, int], forward: bool) -> tuple:
@@ -166,10 +191,10 @@ def axis_terms(context: Context, beam: Beam, axis: int, found: Sequence[Sequence
     """The terms of a wave along an axis, for E and for H."""
     line = incident_line(context, beam, axis, int(np.argmax(np.abs(beam.electric))))
     parts = np.concatenate((beam.electric, np.cross(np.eye(3)[axis], beam.electric)))  # of its E and H, by component
-    terms = []
+    terms, (first, _) = [], nodes_read(context.grid, beam, axis)
     for half in found:
         kept = [each for each in half if parts[each.read] != 0.0]
-        faces = tuple(AxisFace(context, each, line, float(parts[each.read]), axis, beam.first[axis]) for each in kept)
+        faces = tuple(AxisFace(context, each, line, float(parts[each.read]), axis, first) for each in kept)
         if faces:
             terms.append(IncidentFaces(half[0].component, faces, 1, line))
     return terms

@@ -68,6 +68,15 @@ def mirrored(grid: YeeGrid, axis: int, span: tuple[int, int], who: str) -> tuple
     return grid.cells[axis] - high, high
 
 
+def to_the_end(grid: YeeGrid, first: Triple, last: Triple, along: int, forward: bool) -> tuple[Triple, Triple]:
+    """The corners of a box, with its far side at the end of the grid where no side of it along the wave lies open."""
+    if any(axis != along for axis, _ in open_faces(grid, first, last)) or grid.closed(along):
+        return first, last
+    ends = [0 if axis == along and not forward else n for axis, n in enumerate(first)]
+    far = [grid.cells[axis] if axis == along and forward else n for axis, n in enumerate(last)]
+    return triple(ends), triple(far)
+
+
 def open_faces(grid: YeeGrid, first: Triple, last: Triple) -> list[tuple[int, str]]:
     """(axis, side) of the faces that do not lie on a wall of the domain, past which there is nothing."""
     ends = {"low": (first, (0, 0, 0)), "high": (last, grid.cells)}

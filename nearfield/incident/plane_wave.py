@@ -15,7 +15,7 @@ from nearfield.grid.boundaries import FACES, Boundaries
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.incident.along_axis import axis_terms
 from nearfield.incident.at_angle import oblique_terms
-from nearfield.incident.box import Beam, box_nodes, open_faces
+from nearfield.incident.box import Beam, box_nodes, open_faces, to_the_end
 from nearfield.incident.crossings import crossings, refuse_crossing
 from nearfield.incident.fitness import refuse_unfit
 from nearfield.lowering.context import Context, Illumination
@@ -53,12 +53,15 @@ class PlaneWave(ImpressedCurrent):
     """A plane wave inside a box: total fields there, the fields of scatterers alone outside.
 
     Where it enters the box, E(t) = amplitude waveform(t): at the face it meets first along an axis, at the corner it
-    meets first else. Along an axis it crosses layers of any media, and leaks out of the empty box at
-    rounding (-250 dB in double, -120 dB in single precision). At any other angle the medium at the box must be
-    uniform and lossless and the cells about it even; see docs/method.md for the leak. Scatterers lie inside the box, a
-    cell from its faces. Monitors inside see total, those outside scattered fields. Faces on PEC and PMC walls that fit
-    the wave, and on both periodic faces of an axis, are left out. Planes of symmetry must mirror the wave: it travels
-    along them, with E across an electric, H across a magnetic one; the box, which reaches them, is mirrored from above.
+    meets first else. Along an axis it crosses layers of any media, and leaks out of the empty box at rounding (-250 dB
+    in double, -120 dB in single precision). Where the box spans the grid's whole cross-section (all sides periodic, or
+    walls that fit) the wave enters through one face and all behind it, to the grid's end, is total: what is sent back,
+    by layers and gratings alike, is the scattered field before the box. At any other angle the medium at the box must
+    be uniform and lossless and the cells about it even; see docs/method.md for the leak. Scatterers lie inside the box,
+    a cell from its faces. Monitors inside see total, those outside scattered fields. Faces on PEC and PMC walls that
+    fit the wave, and on both periodic faces of an axis, are left out. Planes of symmetry must mirror the wave: it
+    travels along them, with E across an electric, H across a magnetic one; the box, which reaches them, is mirrored
+    from above.
     Source: Taflove and Hagness, Computational Electrodynamics, 3rd ed., chapter 5.
 
     >>> import nearfield as nf
@@ -137,8 +140,9 @@ class PlaneWave(ImpressedCurrent):
         return int(along[0]) if along.size == 1 else None
 
     def _corner_nodes(self, grid: YeeGrid, boundaries: Boundaries) -> tuple[Triple, Triple]:
-        """The corners of its box as nodes."""
-        return box_nodes(grid, boundaries, self.lower, self.upper, self._label)
+        """The corners of its box as nodes; over the whole cross-section of the grid it goes on to the grid's end."""
+        corners, along = box_nodes(grid, boundaries, self.lower, self.upper, self._label), self._axis_number
+        return corners if along is None else to_the_end(grid, *corners, along, bool(self.travels[along] > 0))
 
     def _incident(self, t: np.ndarray) -> np.ndarray:
         """E (V/m) where it enters the box."""

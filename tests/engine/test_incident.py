@@ -103,6 +103,37 @@ def test_a_plane_wave_has_the_same_bits_in_any_domains(counts, threads):
         assert_equal(engine, oracle)
 
 
+def over_a_cell(direction, precision="single"):
+    """The wave of a periodic cell: a ridge at its corner, lossy and dispersive layers behind up to the grid's end."""
+    lines = simulation(direction, "x", precision)._setup().grid.lines
+    low, high = ([*(line[end] for line in lines[:2]), lines[2][n]] for end, n in ((0, 6), (-1, -7)))
+    ridge = nf.Structure(nf.Box((-1, -1, 12e-3), (4e-3, 1, 15e-3)), nf.Medium(3.0, conductivity=0.2))
+    media = [DISPERSIVE[1].medium, nf.Medium(2.0)]
+    spans = ((20e-3, 1), (9e-3, 15e-3)) if direction == "+z" else ((-1, 12e-3), (15e-3, 20e-3))
+    layers = [nf.Structure(nf.Box((-1, -1, a), (1, 1, b)), medium) for (a, b), medium in zip(spans, media)]
+    wave = nf.PlaneWave(low, high, direction, (1.0, 0.5, 0.0), nf.Gaussian(40e9))
+    walls = nf.Boundaries(x="periodic", y="periodic", z=nf.CPML(3))
+    changed = {"boundaries": walls, "sources": (wave,), "structures": (*layers, ridge)}
+    return simulation(direction, "x", precision).model_copy(update=changed)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("direction", ["+z", "-z"])
+def test_a_plane_wave_over_a_periodic_cell_has_the_oracles_bits(engine_name, direction, precision):
+    plan = over_a_cell(direction, precision)._setup().plan
+    engine, _ = assert_agrees(engine_name, plan, blocks=(23, 17), start=False)
+    assert max(np.abs(engine.state(component)).max() for component in range(6)) > 0.1
+
+
+def test_a_plane_wave_over_a_periodic_cell_has_the_same_bits_in_any_domains():
+    plan = over_a_cell("-z")._setup().plan
+    oracle = ReferenceEngine(plan)
+    oracle.advance(25)
+    engine = CpuEngine(plan, 3, tiling=Tiling(4, 3), domains=arrangement(plan, (1, 2, 2)))
+    engine.advance(25)
+    assert_equal(engine, oracle)
+
+
 @pytest.mark.parametrize("direction", [("60 deg", "40 deg"), ("120 deg", "200 deg"), (1.0, 0.0, 1.0), (0.0, -1.0, 2.0)])
 def test_a_wave_at_an_angle_has_the_same_bits_in_any_domains(direction):
     plan = at_an_angle(direction, (0.3, 1.0, 0.0))._setup().plan
