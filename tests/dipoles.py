@@ -28,6 +28,11 @@ class Medium:
         ones = np.ones(np.shape(i))
         return ones, ones / (self.permittivity if component < 3 else 1.0)
 
+    media_at = at
+
+    def is_metal(self, component, i, j, k):
+        return np.zeros(np.shape(i), bool)
+
     def fillings(self):
         return [("the background", nf.Medium(self.permittivity), None)]
 

@@ -60,6 +60,11 @@ class Vacuum:
         stay, drive = self.electric[component]
         return stay[i, j, k], drive[i, j, k]
 
+    media_at = at
+
+    def is_metal(self, component, i, j, k):
+        return self.at(component, i, j, k)[1] == 0.0
+
 
 class SmallFDTD:
     """Runs terms on a small grid: `run(terms, steps, excitation)` gives the recordings of the functionals."""

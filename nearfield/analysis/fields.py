@@ -50,7 +50,9 @@ class FieldResult(Mapping):
     def collocated(self) -> xarray.Dataset:
         """All components at the cell centres (of a plane: at its cells' centres on the plane), averaged to there.
 
-        H stays half a time step later than E in a snapshot: `time` is E's. Spectra have no such shift. Error: samples
+        H stays half a time step later than E in a snapshot: `time` is E's. Spectra have no such shift. Where a
+        component jumps between samples the mean is that of both sides: on a face of metal half of the normal E and of
+        the tangential H above it; take a plane a cell above, or a `Probe`, which reads its own side. Error: samples
         were left out (`sample_every`), so that none lie beside a centre.
         """
         if self._lacks_samples:

@@ -298,11 +298,15 @@ class Coefficients:
     def medium_name(self, i: int, j: int, k: int) -> str:
         """The name of what fills cell (i, j, k), for messages."""
         index = [min(max(n, low), high - 1) for n, (low, high) in zip((i, j, k), self._interior)]
-        place = [self.grid.centres(a)[n] for a, n in enumerate(index)]
+        medium = self.medium_at(*(float(self.grid.centres(a)[n]) for a, n in enumerate(index)))
+        return medium if isinstance(medium, str) else medium.label()
+
+    def medium_at(self, x: float, y: float, z: float) -> Any:
+        """What fills a point (m), wires apart."""
         for body in reversed(self._bodies):
-            if body.shape.kind != "wire" and body.shape.contains(*place):
-                return body.medium if isinstance(body.medium, str) else body.medium.label()
-        return self._background.label()
+            if body.shape.kind != "wire" and body.shape.contains(x, y, z):
+                return body.medium
+        return self._background
 
     def kept_numbers(self, i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
         """Numbers that poles keep in each cell of the lattice of three lists of cells, by what fills its centre."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nearfield.discretization.covered import covered_bodies
 from nearfield.discretization.enclosure import open_far_field_surfaces
@@ -49,6 +49,8 @@ from nearfield.sources.sources import SOURCES
 
 if TYPE_CHECKING:
     from nearfield.discretization.discretization import Discretization
+    from nearfield.lowering.context import Context
+    from nearfield.sources.edges import Edges
 
 SUDDEN = 1e-3  # of a pulse's peak, at which it may begin or end
 LONGEST_PULSE = 1e5  # crossings of the grid; a pulse of 1000 periods in a box of a 50th of a wavelength has half
@@ -98,7 +100,7 @@ def cautions(setup: Discretization) -> list[str]:
         *surfaces_in_boxes(waves, monitors, context),
         *mixed_fields(waves, monitors, context),
         *unlit_bodies(waves, bodies, model.background, context),
-        *idle_sources(((who, edges_of(source, context)) for who, source in sources), context),
+        *idle_sources(((who, driven_by(source, context)) for who, source in sources), context),
         *probes_in_metal(monitors, context),
         *cut_sources(monitors, sources, context),
         *bare_wires(bodies, grid),
@@ -109,6 +111,11 @@ def cautions(setup: Discretization) -> list[str]:
         *thin_slanted_walls(bodies, grid, setup.coefficients.metal),
         *guide_cautions(guides, [(port, port_waveform(model, port)) for port in excited], context),
     ]
+
+
+def driven_by(source: Any, context: Context) -> list[Edges]:
+    """The samples in which a source's current flows."""
+    return source._driven(context) if hasattr(source, "_driven") else edges_of(source, context)
 
 
 def unused_media(setup: Discretization) -> Iterator[str]:

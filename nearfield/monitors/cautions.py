@@ -9,8 +9,9 @@ import numpy as np
 
 from nearfield.entry.wording import quantity
 from nearfield.grid.meshing import corners_of
-from nearfield.grid.yee import AXES
+from nearfield.grid.yee import AXES, COMPONENTS
 from nearfield.lowering.interpolation import point_samples
+from nearfield.lowering.one_sided import silent
 
 if TYPE_CHECKING:
     from nearfield.grid.boundaries import Boundaries
@@ -56,12 +57,12 @@ def monitors_in_cpml(monitors: Labelled, grid: YeeGrid, boundaries: Boundaries) 
 
 
 def probes_in_metal(monitors: Labelled, context: Context) -> Iterator[str]:
-    """Probes of E where it is zero."""
+    """Probes where their field is zero."""
     for who, monitor in monitors:
-        if monitor.kind == "probe" and monitor.component.startswith("E"):
-            component = AXES.index(monitor.component[1])
+        if monitor.kind == "probe":
+            component = COMPONENTS.index(monitor.component)
             index, _ = point_samples(context, component, monitor.position)
-            if np.asarray(context.coefficients.is_metal(component, *index)).all():
+            if silent(context, component, np.stack(index)).all():
                 yield f"{who} lies in a conductor, where {monitor.component} is zero; move it out"
 
 

@@ -24,8 +24,8 @@ from nearfield.sources.edges import Name, flat_axes, snapped
 class Probe(Monitor):
     """One field component at a point over time.
 
-    Interpolated between the nearest samples (tricubic within one medium, trilinear elsewhere), exact on a sample;
-    V/m or A/m, every `stride` steps.
+    Interpolated between the nearest samples (tricubic within one medium, trilinear elsewhere, at faces those of its own
+    side where the component jumps), exact on a sample; V/m or A/m, every `stride` steps.
 
     >>> import nearfield as nf
     >>> nf.Probe("tip", ("1 mm", 0, 0), "Hx").component

@@ -11,6 +11,7 @@ import numpy as np
 
 from nearfield.entry.wording import quantity
 from nearfield.grid.yee import AXES
+from nearfield.lowering.one_sided import silent
 from nearfield.metal.circuit_ends import column_ends, touched
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ Edges = Sequence[tuple[int, np.ndarray, np.ndarray, np.ndarray]]  # component, i
 def idle_sources(sources: Iterable[tuple[str, Edges]], context: Context) -> Iterator[str]:
     """Currents that flow in metal alone, where no field answers."""
     for who, edges in sources:
-        if edges and all(np.asarray(context.coefficients.is_metal(*part)).all() for part in edges):
+        if edges and all(silent(context, part[0], np.stack(part[1:])).all() for part in edges):
             yield f"{who} lies in a conductor, where no field answers it, and has no effect; move it out"
 
 

@@ -105,6 +105,10 @@ class PointLike(ImpressedCurrent):
         """The samples that carry it."""
         return [(self._component, *nearest_samples(site.grid, self._component, self.position))]
 
+    def _driven(self, context: Context) -> list[Edges]:
+        """The samples among which it is shared."""
+        return [(self._component, *point_samples(context, self._component, self.position)[0])]
+
     def _terms(self, context: Context) -> list[CurrentTerm]:
         """The current that the engine adds in each step."""
         index, density = spread(context, self._component, self.position)
@@ -116,7 +120,7 @@ class PointCurrent(PointLike):
 
     J = moment waveform(t) delta^3(r - position). The moment is current times length (A m); the radiated power of a
     sinusoidal one of peak moment p is eta k^2 p^2/(12 pi). Off a sample it is shared by those around
-    it (`point_samples`).
+    it, at a face of metal or of another medium by those on its own side (`point_samples`).
 
     >>> import nearfield as nf
     >>> nf.PointCurrent((0, 0, 0), "z", nf.GaussianDerivative(1e9), moment=1e-3).axis
