@@ -113,3 +113,36 @@ def test_a_dipole_at_a_face_of_a_dielectric_goes_on_as_above_it():
     # smooth in height: the line through the two places on samples, to its curvature; what jumped was 40 % off
     low, middle, high = (power(nf.PointCurrent, "z", height, nf.Medium(4.0), 1.5e-3) for height in (0.1, 0.5, 0.9))
     assert middle == pytest.approx(0.5 * (low + high), rel=2e-3)
+
+
+FILM = nf.Structure(nf.Sheet((-1, -1, 4e-3), (1, 1, 4e-3)), nf.ResistiveSheet(100.0), name="film")
+GRAPHENE = nf.Structure(FILM.shape, nf.ResistiveSheet(100.0, inductance=1e-9), name="film")
+
+
+@pytest.mark.parametrize(
+    "height, component, structure, said",
+    [
+        (4.2, "Hx", FILM, "a sheet that conducts"),
+        (4.2, "Hx", GRAPHENE, "a sheet that conducts"),
+        (4.2, "Ex", FILM, ""),
+        (6.2, "Hx", FILM, ""),
+        (4.2, "Hz", slab(4.5, nf.Medium(permeability=5.0)), "a magnetic medium"),
+        (6.2, "Hz", slab(4.5, nf.Medium(permeability=5.0)), ""),
+        (4.2, "Hx", slab(4, "pec"), ""),
+        (4.2, "Hx", slab(4, nf.Medium(4.0, conductivity=2.0)), ""),
+    ],
+)
+def test_points_of_h_that_take_both_sides_of_a_face_are_named(height, component, structure, said):
+    place = (4e-3, 4e-3, height * MM)
+    simulation = nf.Simulation(
+        nf.Grid.uniform(MM, (8, 8, 12)),
+        boundaries=nf.Boundaries("pec"),
+        structures=[structure],
+        sources=[nf.MagneticPointCurrent(place, component[1], nf.Ricker(5e9), name="dot")]
+        if component[0] == "H"
+        else [],
+        monitors=[nf.Probe("probe", place, component)],
+        steps=10,
+    )
+    found = [text for text in simulation.check().warnings if "takes samples of both sides" in text]
+    assert len(found) == (2 if said else 0) and all(said in text for text in found)

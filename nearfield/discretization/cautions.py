@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from nearfield.discretization.covered import covered_bodies
@@ -28,8 +28,10 @@ from nearfield.discretization.resolution import (
 )
 from nearfield.discretization.unit_slips import slipped_units
 from nearfield.entry.constants import VACUUM_SPEED
+from nearfield.entry.triples import Point
 from nearfield.entry.wording import quantity
 from nearfield.grid.grid import AutoGrid
+from nearfield.grid.yee import COMPONENTS
 from nearfield.guides.cautions import guide_cautions
 from nearfield.incident.cautions import mixed_fields, surfaces_in_boxes, unlit_bodies
 from nearfield.metal.cautions import (
@@ -43,6 +45,7 @@ from nearfield.metal.cautions import (
 from nearfield.metal.patches import pair
 from nearfield.metal.slanted_walls import thin_slanted_walls
 from nearfield.monitors.cautions import cut_sources, frequencies_outside_band, monitors_in_cpml, probes_in_metal
+from nearfield.monitors.points_across import points_across
 from nearfield.ports.cautions import floating_circuits, idle_sources, lines_drawn_on, ringing_columns
 from nearfield.sources.cautions import static_parts, sudden
 from nearfield.sources.sources import SOURCES
@@ -101,6 +104,7 @@ def cautions(setup: Discretization) -> list[str]:
         *mixed_fields(waves, monitors, context),
         *unlit_bodies(waves, bodies, model.background, context),
         *idle_sources(((who, driven_by(source, context)) for who, source in sources), context),
+        *points_across(points_of([*sources, *monitors]), context),
         *probes_in_metal(monitors, context),
         *cut_sources(monitors, sources, context),
         *bare_wires(bodies, grid),
@@ -116,6 +120,13 @@ def cautions(setup: Discretization) -> list[str]:
 def driven_by(source: Any, context: Context) -> list[Edges]:
     """The samples in which a source's current flows."""
     return source._driven(context) if hasattr(source, "_driven") else edges_of(source, context)
+
+
+def points_of(entries: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, int, Point]]:
+    """(label, component, place) of the probes and point currents among sources and monitors."""
+    for who, entry in entries:
+        if hasattr(entry, "position"):
+            yield who, COMPONENTS.index(entry.component) if entry.kind == "probe" else entry._component, entry.position
 
 
 def unused_media(setup: Discretization) -> Iterator[str]:
