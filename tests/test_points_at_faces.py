@@ -146,3 +146,21 @@ def test_points_of_h_that_take_both_sides_of_a_face_are_named(height, component,
     )
     found = [text for text in simulation.check().warnings if "takes samples of both sides" in text]
     assert len(found) == (2 if said else 0) and all(said in text for text in found)
+
+
+def test_a_magnetic_current_at_a_wall_runs_without_its_share_on_the_wall():
+    # normal H is zero on a PEC wall; on the upper one its sample is not stepped, and the run ended in an IndexError
+    found = {}
+    for side, height in (("low", 0.8), ("high", 7.2)):
+        place = (4.3e-3, 4e-3, height * MM)
+        simulation = nf.Simulation(
+            nf.Grid.uniform(MM, (8, 8, 8)),
+            boundaries=nf.Boundaries("pec"),
+            sources=[nf.MagneticPointCurrent(place, "z", nf.Ricker(2e10))],
+            monitors=[nf.Probe("probe", (4.3e-3, 4e-3, (1.5 if side == "low" else 6.5) * MM), "Hz")],
+            steps=60,
+            precision="double",
+        )
+        found[side] = simulation.run(threads=1)["probe"].values
+    assert np.abs(found["low"]).max() > 0.0
+    assert np.allclose(found["low"], found["high"], rtol=1e-9, atol=1e-12 * np.abs(found["low"]).max())

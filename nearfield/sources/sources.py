@@ -33,7 +33,8 @@ SOURCES = "sources"  # the excitation in which all impressed currents flow
 def current_term(
     context: Context, component: int, index: Index, density: np.ndarray, waveform: Waveform
 ) -> list[CurrentTerm]:
-    """A current density (A/m^2 or V/m^2 per unit of the waveform) in samples; those in metal are left out.
+    """A current density (A/m^2 or V/m^2 per unit of the waveform) in samples; those in metal and on walls that hold the
+    component at zero are left out.
 
     Past a seam with a phase it flows in this cell as much earlier, with a real and an imaginary part.
     """
@@ -41,7 +42,7 @@ def current_term(
     _, factor = context.coefficients.at(component, i, j, k)  # Cb or Db
     scale = VACUUM_IMPEDANCE if component < 3 else 1.0
     weight = -np.asarray(factor, dtype=float) * scale * VACUUM_SPEED * context.time_step * density
-    alive = weight != 0.0
+    alive = (weight != 0.0) & np.all([part < n for part, n in zip((i, j, k), context.active)], axis=0)
     if not alive.any():
         return []
     i, j, k = (np.asarray(part)[alive] for part in (i, j, k))
