@@ -4,7 +4,8 @@ Solid metal takes the cells whose centre is inside, with all their edges; flat f
 spheres and cylinders the centre must lie a part of a cell inside (`STAIRCASE`), since the steps act larger than the
 surface: so coaxial lines and spherical cavities are within 0.5 % at 20 cells a radius (validation/coax). Metal thinner
 than a cell takes edges. A later body of another medium gives back the cells whose centre it holds and the thin metal
-strictly inside it. PMC takes the H samples strictly inside. In the CPML what reaches its inner face goes straight on.
+strictly inside it. PMC takes the H samples strictly inside, and those on the wall that it reaches. In the CPML what
+reaches its inner face goes straight on.
 """
 
 from __future__ import annotations
@@ -125,7 +126,8 @@ class Metal:
     """Masks of conductors on planes across one axis; windows are index ranges along the two cyclically next axes."""
 
     def __init__(self, grid: YeeGrid, interior, bodies: Sequence[Body], axis: int) -> None:
-        self.grid, self.interior, self.bodies, self.axis = grid, interior, bodies, axis
+        self.grid, self.interior, self.axis = grid, interior, axis
+        self.bodies = bodies = [_past_the_ends(body, grid, interior) for body in bodies]
         self.has_pec = any(body.kind == "pec" and body.solid for body in bodies)
         self.has_thin = any(body.edges for body in bodies)
         self.has_pmc = any(body.kind == "pmc" for body in bodies)
@@ -247,6 +249,24 @@ class Metal:
             present.append((number, flat and (flat[0] < node < flat[1], flat[0] <= half < flat[1])))
             varies |= flat is None
         return tuple(boxes), tuple(present), (node, half) if varies else None
+
+
+def _past_the_ends(body: Body, grid: YeeGrid, interior) -> Body:
+    """The body with ends past those of the grid where its samples on the outermost nodes are inside it: of PMC that
+    reaches a wall or comes next to a CPML, and of media that go on beyond a magnetic wall."""
+    if body.kind == "pec" or body.outside:
+        return body
+    nodes: list[tuple[int, int] | None] = list(body.nodes)
+    for axis, ends in enumerate(body.nodes):
+        if ends is None or grid.closed(axis):
+            continue
+        line, count, (low, high) = grid.lines[axis], grid.cells[axis], interior[axis]
+        slack = SAMPLE_TOLERANCE * float(grid.primary(axis).min()) * (1.0 if body.kind == "pmc" else -1.0)
+        reaches = body.lower[axis] <= line[0] + slack, body.upper[axis] >= line[-1] - slack
+        beside = low > 0 and ends[0] <= low, high < count and ends[1] >= high
+        on = [reached or (body.kind == "pmc" and near) for reached, near in zip(reaches, beside)]
+        nodes[axis] = -1 if on[0] else ends[0], count + 1 if on[1] else ends[1]
+    return replace(body, nodes=tuple(nodes))
 
 
 def _planes(body: Body, grid: YeeGrid, axis: int) -> tuple[tuple[int, int], tuple[int, int]]:
