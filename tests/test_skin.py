@@ -40,7 +40,7 @@ def surface(structures, grid, component, metal="staircase", walls=None):
     grid, window = found.grid, ((0, found.active[1]), (0, found.active[2]))
     shape = [b - a for a, b in window]
     patches = [Patch(3 + component, 0, i, window) for i in range(found.active[0])]
-    part = np.stack([np.broadcast_to(skin.part(patch), shape) for patch in patches])
+    part = np.stack([np.broadcast_to(skin.drawn_part(patch), shape) for patch in patches])
     if metal == "conformal":  # less what is open of each face
         opened = (found.metal.fraction(patch) for patch in patches)
         part = part * np.stack([np.ones(shape) if one is None else one for one in opened])

@@ -36,12 +36,12 @@ from nearfield.guides.cautions import guide_cautions
 from nearfield.incident.cautions import mixed_fields, surfaces_in_boxes, unlit_bodies
 from nearfield.metal.cautions import (
     bare_wires,
-    few_cells_of_conductor,
     moved_sheets,
     thin_conductors,
     thin_rods,
     uncut_sheets,
 )
+from nearfield.metal.crowded_current import conductors_that_lose_too_little
 from nearfield.metal.patches import pair
 from nearfield.metal.slanted_walls import thin_slanted_walls
 from nearfield.monitors.cautions import cut_sources, frequencies_outside_band, monitors_in_cpml, probes_in_metal
@@ -110,7 +110,7 @@ def cautions(setup: Discretization) -> list[str]:
         *bare_wires(bodies, grid),
         *uncut_sheets(bodies, grid),
         *thin_conductors(bodies, setup.band),
-        *few_cells_of_conductor(bodies, grid),
+        *conductors_that_lose_too_little(bodies, grid, setup.metal == "conformal"),
         *thin_rods(bodies, grid, setup.coefficients.metal, setup.metal == "conformal"),
         *thin_slanted_walls(bodies, grid, setup.coefficients.metal),
         *guide_cautions(guides, [(port, port_waveform(model, port)) for port in excited], context),

@@ -13,14 +13,12 @@ from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.media.surface_media import Conductor, is_metal
 from nearfield.metal.conformal import too_slight
 from nearfield.metal.grid_metal import GridMetal
-from nearfield.metal.metal import electric_ends
-from nearfield.metal.patches import cell_near, margin_of, next_axes, pair
+from nearfield.metal.patches import margin_of, next_axes, pair
 from nearfield.metal.skin import THICK
 from nearfield.metal.skin_fit import WIDEST
 from nearfield.metal.wire_lattice import edge_radius
 
 SNAP = 0.1  # cells; a sheet that is moved less draws no warning
-MANY = 10.0  # cells across a strip from which on its loss is within a fifth
 
 
 def moved_sheets(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[str]:
@@ -94,27 +92,6 @@ def thin_conductors(bodies: Sequence[FilledShape], band: tuple[float, float]) ->
             f"{label}{and_others(thin)}: {quantity(size, 'm')} of {medium} are less "
             f"than {THICK:g} skin depths below {quantity(frequency, 'Hz')}; there fields go through and losses are "
             "others than those of thick metal, which it counts as here"
-        )
-
-
-def few_cells_of_conductor(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[str]:
-    """Strips and bars of good conductors of few cells, which lose less than they should."""
-    found: list[tuple[float, str, str]] = []
-    for body in bodies:
-        if not isinstance(body.medium, Conductor) or not all(body.shape._constant_along(a) for a in range(3)):
-            continue
-        lower, upper = body.shape.bounds()
-        flat = sum(first == last for first, last in (electric_ends(grid, a, lower[a], upper[a]) for a in range(3)))
-        wide = sorted((upper[a] - lower[a]) / cell_near(grid, a, lower[a], upper[a]) for a in range(3))[1]
-        if flat > 1 or (flat == 1 and wide < MANY):
-            found.append((wide if flat == 1 and wide >= 1.0 else 0.0, body.label, body.medium.label()))
-    for wide, label, medium in sorted(found)[:1]:
-        amount = f"is {wide:.2g} cells wide and loses too little" if wide else "counts without loss"
-        yield (
-            f"{label}{and_others(found)}: metal of {medium} that {amount}, as its current crowds at its rims, nearer "
-            "to it than the samples of H: strips in the open lose a quarter of what they should at 1.6 cells, 40 % at "
-            "2, 60 % at 4 and 80 % at 8, and nothing below 1; take smaller cells, or a ResistiveSheet of half the "
-            "surface's resistance"
         )
 
 

@@ -50,7 +50,7 @@ def corner_links(u: Lattice, v: Lattice, margin: float) -> tuple[Links, ...]:
     cell = min(np.abs(np.diff(each.nodes)).min() for each in (u, v))
     across = np.meshgrid(u.nodes, v.nodes, indexing="ij")
     phi = np.where((across[0] <= margin) & (across[1] <= margin), 0.0, _field(*across).real)
-    psi = _flux(u, v, margin)
+    psi = flux_at_centres(u, v, margin)
     found = []
     for axis, (along, beside) in enumerate(((u, v), (v, u))):
         length, dual = np.abs(np.diff(along.nodes)), np.abs(np.diff(beside.centres))
@@ -81,7 +81,7 @@ def _field(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.hypot(u, v) ** POWER * np.exp(1j * POWER * (angle - 0.25 * np.pi))
 
 
-def _flux(u: Lattice, v: Lattice, margin: float) -> np.ndarray:
+def flux_at_centres(u: Lattice, v: Lattice, margin: float) -> np.ndarray:
     """psi on cell centres."""
     at = np.meshgrid(u.centres, v.centres, indexing="ij")
     metal = (at[0] < 0.0) & (at[1] < 0.0)

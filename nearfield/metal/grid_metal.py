@@ -17,11 +17,12 @@ from nearfield.metal.circuit_ends import bridges
 from nearfield.metal.conductors import Conductors
 from nearfield.metal.conformal import followed, open_parts
 from nearfield.metal.corner_lines import vertices
+from nearfield.metal.corner_loss import CornerLoss
 from nearfield.metal.drawn_metal import DrawnMetal
 from nearfield.metal.metal import Body, Owned
 from nearfield.metal.narrow_strips import NarrowStrip, samples_about
 from nearfield.metal.patches import DriveFactors, Patch, at_samples, margin_of, pair
-from nearfield.metal.rim_factors import RimFactors, apart_from
+from nearfield.metal.rim_factors import Factors, RimFactors, apart_from
 from nearfield.metal.rods import Rod
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.sheet_rims import SheetRims, plane_of
@@ -74,6 +75,7 @@ class GridMetal:
         self.openings = open_parts(grid, boundaries, [body for body, _ in self._cutting], light)
         if conformal:
             self._join(gaps)
+        self._lost: Factors | None = None  # of conductors, at corners
         self.vertices: list[int] = []  # cells of the shortest edge at each corner of solids where three meet
         self.rims = self._about_rims([body for body, _ in owned], taken) if conformal else None
 
@@ -106,6 +108,7 @@ class GridMetal:
         drawn = [followed[number] or bodies[number].kind == "medium" for number in kept]
         metal = _Samples(self, samples, sheets.metal)
         corners = SolidCorners(self.grid, self._boundaries, [bodies[number] for number in kept], drawn, metal)
+        self._lost = corners.lost
         self.vertices = list(vertices(self.grid, self._boundaries, corners.lines))
         edges, faces = sheets.edges + corners.edges, sheets.faces + corners.faces
         by_cell = pair([*own, *other] for own, other in zip(sheets.by_cell, corners.by_cell))
@@ -159,7 +162,8 @@ class GridMetal:
         """The surfaces of good conductors; `band` (Hz): see `fit_band`."""
         metal = self._stepped, self._cutting, self.openings
         flat = [(shape, plane) for shape, plane in self._rimmed if plane]
-        return skin_surfaces(self.grid, self._boundaries, *metal, self._light, band, flat)
+        corners = CornerLoss(SampleNumbers(self.grid), self._lost, self.factor) if self._lost else None
+        return skin_surfaces(self.grid, self._boundaries, *metal, self._light, band, flat, corners)
 
     def signature(self, axis: int, plane: int) -> tuple:
         """Equal for planes across `axis` where the metal is the same."""

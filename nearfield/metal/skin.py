@@ -27,6 +27,7 @@ from nearfield.media.poles import PoleResidue
 from nearfield.media.surface_media import Conductor
 from nearfield.metal.conductors import Conductors
 from nearfield.metal.conformal import open_parts
+from nearfield.metal.corner_loss import CornerLoss
 from nearfield.metal.metal import Body, Owned
 from nearfield.metal.open_parts import OpenParts
 from nearfield.metal.patches import Patch, cell_near, next_axes, pair, shape_of, spread
@@ -43,7 +44,7 @@ class SkinSurface:
     """The surface of one conductor, as a term of the coefficients: what it adds to H faces for each l/A = 1/m.
 
     `conductors`, `own`: the metal of this conductor alone, on whole cells and cut cells; `every`: all that cuts cells;
-    `cover`: its sheets that end where they are drawn.
+    `cover`: its sheets that end where they are drawn; `corners`: what samples beside corners count with.
     """
 
     magnetic = True
@@ -56,9 +57,10 @@ class SkinSurface:
         own: Parts,
         every: Parts,
         cover: SheetCover,
+        corners: CornerLoss | None = None,
     ) -> None:
         self.grid, self._conductors, self._own, self._openings = conductors.grid, conductors, own, every
-        self._cover = cover
+        self._cover, self._corners = cover, corners
         low = 2.0 * np.pi * band[0]
         terms, unit = impedance_terms(round(band[1] / band[0], 6)), root * low**0.5 / VACUUM_PERMEABILITY
         self.loss = terms.resistance * unit * VACUUM_PERMEABILITY
@@ -77,11 +79,17 @@ class SkinSurface:
         return (
             *around,
             self._cover.signature(axis, plane),
+            self._corners and self._corners.signature(axis, plane),
             *length[np.arange(plane - 1, plane + 1) % length.size].tolist(),
         )
 
     def part(self, patch: Patch) -> np.ndarray | float:
         """l/A of the faces of a patch (1/m); 0 where the conductor does not come."""
+        part = self.drawn_part(patch)
+        return self._corners.corrected(part, patch) if self._corners else part
+
+    def drawn_part(self, patch: Patch) -> np.ndarray | float:
+        """`part` with the surface as it is drawn, also beside corners."""
         found = self._part(patch.component - 3, patch.axis, patch.plane)
         part = 0.0 if found is None else found[tuple(slice(*span) for span in patch.window)]
         cut = self._own[patch.axis].boundary(patch) if self._own else None
@@ -225,11 +233,12 @@ def skin_surfaces(
     light: float,
     band: tuple[float, float],
     rimmed: Sequence[tuple[Solid, tuple[int, int]]] = (),
+    corners: CornerLoss | None = None,
 ) -> list[SkinSurface]:
     """The surfaces of the conductors among bodies on whole cells, among those that cut cells, and of the walls.
 
     `openings`: of all that cuts cells; `light`: see `OpenParts`; `band` (Hz): see `fit_band`; `rimmed`: flat metal
-    whose rims are followed, with its plane.
+    whose rims are followed, with its plane; `corners`: see `SkinSurface`.
     """
     walls = [(axis, side) for axis in range(3) for side in (0, 1) if boundaries.face(axis, side) == "pec"]
     owned = [(body, medium) for body, medium in (*stepped, *cutting) if isinstance(medium, Conductor)]
@@ -247,7 +256,7 @@ def skin_surfaces(
             own = open_parts(grid, boundaries, mine, light)
         conductors = Conductors(grid, boundaries, _owned(stepped, root), own_walls)
         flat = [each for body, medium in owned if medium.root == root for each in rimmed if each[0] is body.shape]
-        surfaces.append(SkinSurface(root, band, conductors, own, openings, SheetCover(grid, flat)))
+        surfaces.append(SkinSurface(root, band, conductors, own, openings, SheetCover(grid, flat), corners))
     return surfaces
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from nearfield.grid.yee import YeeGrid
 from nearfield.metal.cell_bound import ELSEWHERE
 from nearfield.metal.corner_field import Lattice, corner_links
 from nearfield.metal.corner_lines import CornerLine, corner_lines
+from nearfield.metal.corner_loss import pieces_beside
 from nearfield.metal.patches import margin_of, next_axes, pair
 from nearfield.metal.rim_factors import Factors, MetalSamples, nearest, nearest_rim
 from nearfield.metal.sample_numbers import SampleNumbers
@@ -53,8 +54,26 @@ class SolidCorners:
         self._nodes = [_nodes(grid, interior[axis], axis) for axis in range(3)]
         self.lines = list(corner_lines(grid, boundaries, bodies, drawn))
         found = [self._about(line) for line in self.lines]
+        self._lost: list[Factors] = [part for line in self.lines for part in self._pieces(line)]
         self.edges, self.faces = ([_cut(nearest_rim(parts), metal)] for parts in _kinds(found, True))
         self.by_cell = pair([_cut(nearest_rim(parts), metal)] for parts in _kinds(found, False))
+
+    @property
+    def lost(self) -> Factors:
+        """What samples of H beside corners count with as surfaces of conductors (corner_loss.py)."""
+        return nearest(self._lost)
+
+    def _pieces(self, line: CornerLine) -> Iterator[Factors]:
+        """The samples of H across a corner on both faces of its metal."""
+        across = next_axes(line.axis)
+        lattices, numbers = zip(*(self._near(a, q, way) for a, q, way in zip(across, line.place, line.way)))
+        for n in range(2):
+            at, *columns = pieces_beside(pair(lattices), n, self._margin)
+            component = 3 + across[1 - n]
+            number, share, far, value = self._listed(
+                component, line.axis, numbers, at, line.cells.astype(float), columns
+            )
+            yield Factors(number, far, value, share, share)
 
     def _about(self, line: CornerLine) -> tuple[bool, Factors, Factors]:
         """Whether a corner lies on lines of the grid, and the factors of edges and faces across it."""

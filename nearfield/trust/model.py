@@ -15,6 +15,7 @@ from nearfield.discretization.resolution import SKIN_CELLS, phase_across, resolv
 from nearfield.entry.levels import decibels
 from nearfield.entry.wording import counted
 from nearfield.lowering.context import dft_stride
+from nearfield.metal.crowded_current import missing_loss
 from nearfield.metal.moves import whole_rims
 from nearfield.sources.waveforms import ContinuousWave
 from nearfield.trust.entries import Trust, judged
@@ -29,6 +30,7 @@ PHASE = 20.0, 90.0  # degrees across the grid: 0.3 dB of two waves that should a
 MOVED = 0.05, 0.5  # cells
 WIDER = 1.0, 20.0  # % of a sheet's width
 SHORTEST = 16.0, 0.0  # cells of an edge at the corner of a block: 0.5 % of a resonance about it
+MISSING = 2.0, 30.0  # % of the loss of a strip or bar in the open
 NEGATIVE = 0.05, 1.0  # cells: flat faces on lines are exact; no distance off them is known to spoil all
 ALIAS = -60.0, -40.0  # dB of the pulse's peak that fold onto recorded frequencies
 ROUNDING = -80.0, -60.0  # dB of the peak field
@@ -43,6 +45,7 @@ def model_trust(setup: Discretization) -> list[Trust]:
         *_places(setup),
         *_rims(setup),
         *_vertices(setup),
+        *_crowded_loss(setup),
         *slanting_media(setup),
         *_negative_media(setup),
         *wall_trust(setup),
@@ -113,6 +116,17 @@ def _vertices(setup: Discretization) -> Iterator[Trust]:
             "fourth of that at half the cell. `nearfield converge` shows by how much here"
         )
         yield judged("corners of solids", min(found), *SHORTEST, text, "cells", at_least=True)
+
+
+def _crowded_loss(setup: Discretization) -> Iterator[Trust]:
+    """How much of their loss conductors lack whose current crowds at rims and edges."""
+    found = missing_loss(acting_bodies(setup), setup.grid, setup.metal == "conformal")
+    if found:
+        text = (
+            f"of what it should lose is missing of {found[1]} whose current crowds at rims or edges nearer than the "
+            "samples of H; `nearfield check` says what to do"
+        )
+        yield judged("loss at rims of conductors", found[0], *MISSING, text, "%")
 
 
 def _negative_media(setup: Discretization) -> Iterator[Trust]:
