@@ -22,7 +22,7 @@ from nearfield.bodies.geometry import FilledShape
 from nearfield.bodies.shapes import Solid
 from nearfield.coefficients.contrasts import contrasts
 from nearfield.coefficients.dispersion import Dispersion
-from nearfield.coefficients.edge_loads import EdgeLoad, EdgeLoads
+from nearfield.coefficients.edge_loads import EdgeLoad, EdgeLoads, NodesMet
 from nearfield.coefficients.films import carried, carriers, films
 from nearfield.coefficients.media_means import METAL, Columns, MediaMeans
 from nearfield.coefficients.stability import lowest_index
@@ -83,8 +83,9 @@ class Coefficients:
         light = VACUUM_SPEED * time_step / lowest_index(media)
         gaps = list(gaps)
         self.metal = GridMetal(grid, boundaries, self._bodies, metal == "conformal", light, gaps)
-        surfaces: list[Surface] = [*sheet_surfaces(grid, self._interior, self._bodies)]
-        surfaces += self.metal.surfaces(fit_band(*band, time_step))
+        meets = NodesMet(grid, self.metal.holds, loads, gaps)
+        sheets, rims = sheet_surfaces(grid, self._interior, self._bodies, meets)
+        surfaces: list[Surface] = [*sheets, *self.metal.surfaces(fit_band(*band, time_step))]
         self._columns = Columns(media)
         self._dispersion = Dispersion(media, time_step, first=self._columns.count, surfaces=surfaces)
         self.carriers = carriers(self._bodies, grid, self.metal.followed)  # flat metal that takes faces of media along
@@ -92,7 +93,7 @@ class Coefficients:
         found = self.metal.chains, self.metal.slanting
         wires = ThinWires(grid, *found, gaps, self.metal.holds) if any(found) else None
         lent = self.means, self._dispersion, surfaces
-        self.ingredients = Ingredients(time_step, *lent, self.metal, wires, EdgeLoads(loads))
+        self.ingredients = Ingredients(time_step, *lent, self.metal, wires, EdgeLoads(loads), rims)
 
     @property
     def drawn(self) -> Sequence[FilledShape]:

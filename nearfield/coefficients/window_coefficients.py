@@ -16,7 +16,7 @@ from nearfield.coefficients.plane_means import PlaneMeans, Values
 from nearfield.entry.constants import VACUUM_PERMEABILITY, VACUUM_PERMITTIVITY
 from nearfield.machine.topology import threads_beside
 from nearfield.metal.grid_metal import GridMetal
-from nearfield.metal.patches import Patch, Window, pair, shape_of
+from nearfield.metal.patches import DriveFactors, Patch, Window, pair, shape_of
 from nearfield.metal.sheets import SheetSurface
 from nearfield.metal.skin import SkinSurface
 from nearfield.metal.thin_wires import ThinWires
@@ -41,10 +41,11 @@ class Ingredients:
     metal: GridMetal
     wires: ThinWires | None
     loads: EdgeLoads
+    rims: DriveFactors | None = None  # of resistive sheets
 
     def signature(self, axis: int, plane: int) -> tuple:
         """Equal for neighbouring planes whose coefficients are equal."""
-        parts = self.means, self.metal, self.loads, self.wires, *self.surfaces
+        parts = self.means, self.metal, self.loads, self.wires, self.rims, *self.surfaces
         return tuple(part.signature(axis, plane) for part in parts if part is not None)
 
 
@@ -122,7 +123,7 @@ class WindowCoefficients:
 
     def _scaled(self, drive: np.ndarray, component: int) -> np.ndarray:
         """Cb or Db, multiplied in place by what acts on it alone."""
-        for part in (self._parts.metal, self._parts.wires):
+        for part in (self._parts.metal, self._parts.wires, self._parts.rims):
             factor = part.factor(self._patches[component]) if part else None
             if factor is not None:
                 drive *= factor

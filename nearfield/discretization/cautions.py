@@ -43,6 +43,7 @@ from nearfield.metal.cautions import (
 )
 from nearfield.metal.crowded_current import conductors_that_lose_too_little
 from nearfield.metal.patches import pair
+from nearfield.metal.resistive_cautions import coarse_resistive_rims
 from nearfield.metal.slanted_walls import thin_slanted_walls
 from nearfield.monitors.cautions import cut_sources, frequencies_outside_band, monitors_in_cpml, probes_in_metal
 from nearfield.monitors.points_across import points_across
@@ -110,6 +111,7 @@ def cautions(setup: Discretization) -> list[str]:
         *bare_wires(bodies, grid),
         *uncut_sheets(bodies, grid),
         *thin_conductors(bodies, setup.band),
+        *coarse_resistive_rims(bodies, grid, setup.band_edge),
         *conductors_that_lose_too_little(bodies, grid, setup.metal == "conformal"),
         *thin_rods(bodies, grid, setup.coefficients.metal, setup.metal == "conformal"),
         *thin_slanted_walls(bodies, grid, setup.coefficients.metal),

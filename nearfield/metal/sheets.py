@@ -1,13 +1,14 @@
 """Resistive sheets on the grid: the part of its dual face that a sheet takes about each E edge (docs/method.md).
 
 A sheet takes the edges of the nearest grid plane; an edge gains the conductivity part/(R d), d being the dual length
-along the normal (half a cell on a magnetic wall). Of sheets in one plane the later one wins; a later body takes what
-lies strictly inside it. In the CPML what reaches its inner face goes on.
+along the normal (half a cell on a magnetic wall). Those in which it ends count otherwise (resistive_rims.py). Of sheets
+in one plane the later one wins; a later body takes what lies strictly inside it. In the CPML what reaches its inner
+face goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,11 +18,14 @@ from nearfield.bodies.shapes import Extruded, Solid
 from nearfield.entry.constants import VACUUM_PERMITTIVITY
 from nearfield.entry.triples import Triple, triple
 from nearfield.grid.yee import SAMPLE_TOLERANCE, YeeGrid
+from nearfield.media.materials import Medium
 from nearfield.media.poles import Drude
 from nearfield.media.surface_media import ResistiveSheet
-from nearfield.metal.patches import Patch, extent, layer_of, margin_of, next_axes, overlap, spread
+from nearfield.metal.patches import DriveFactors, Patch, extent, layer_of, margin_of, next_axes, overlap, spread
+from nearfield.metal.resistive_rims import Ends, ends_of_sheet, rim_factors
 
 Painted = dict[tuple[int, int], dict[int, np.ndarray]]  # by (normal, node) and kind: parts of the quarters of faces
+CONTACT = 0.03  # conductance of a cell of a medium, over a sheet's, from which on current goes from one into the other
 SAMPLES = 4  # points along each side of a quarter of a face that an outline crosses
 
 
@@ -65,11 +69,16 @@ class SheetSurface:
         return found if found.any() else 0.0
 
 
-def sheet_surfaces(grid: YeeGrid, interior, bodies: Sequence[FilledShape]) -> list[SheetSurface]:
-    """The sheets among some bodies, in the order in which they are drawn."""
+def sheet_surfaces(
+    grid: YeeGrid, interior, bodies: Sequence[FilledShape], meets: Callable[[np.ndarray], np.ndarray]
+) -> tuple[list[SheetSurface], DriveFactors | None]:
+    """The sheets among some bodies, in the order in which they are drawn, and factors of Cb at their rims.
+
+    `meets`: whether metal or circuits come to nodes (n, 3).
+    """
     sheets = [body.medium for body in bodies if isinstance(body.medium, ResistiveSheet)]
     if not sheets:
-        return []
+        return [], None
     kinds = list(dict.fromkeys((sheet.ohms_per_square, sheet.inductance) for sheet in sheets))
     painted: Painted = {}
     halves = [_Halves(grid, interior, axis) for axis in range(3)]
@@ -83,7 +92,53 @@ def sheet_surfaces(grid: YeeGrid, interior, bodies: Sequence[FilledShape]) -> li
     for (normal, node), parts in painted.items():
         for number, covered in parts.items():
             edges[number] += _edges(grid, normal, node, covered, halves)
-    return [SheetSurface(*kind, own) for kind, own in zip(kinds, edges) if own]
+    joined = _joined(grid, bodies, max(kind[0] for kind in kinds))
+    rims = _rims(grid, painted, halves, lambda nodes: meets(nodes) | joined(nodes))
+    edges = [[_with_ends(sheet, rims, inductive=kind[1] > 0.0) for sheet in own] for kind, own in zip(kinds, edges)]
+    return [SheetSurface(*kind, own) for kind, own in zip(kinds, edges) if own], rim_factors(rims)
+
+
+def _joined(grid: YeeGrid, bodies: Sequence[FilledShape], resistance: float) -> Callable[[np.ndarray], np.ndarray]:
+    """Whether media are at nodes (n, 3), or touch them, into which the current of a sheet goes on."""
+    cell, margin = min(float(grid.primary(a).min()) for a in range(3)), margin_of(grid)
+    media = [(body.shape, body.medium) for body in bodies if isinstance(body.medium, Medium)]
+    shapes = [shape for shape, medium in media if np.max(np.array(medium.conductivity)) * cell * resistance > CONTACT]
+
+    def found(nodes: np.ndarray) -> np.ndarray:
+        places = [grid.lines[a][nodes[:, a]] for a in range(3)]
+        inside = [shape.contains(*triple(places), tolerance=margin) for shape in shapes]
+        return np.logical_or.reduce(inside, axis=0)  # type: ignore[no-any-return]
+
+    return found if shapes else lambda nodes: np.zeros(len(nodes), dtype=bool)
+
+
+def _rims(grid: YeeGrid, painted: Painted, halves, meets: Callable[[np.ndarray], np.ndarray]) -> list[Ends]:
+    """The edges in which sheets end that nothing meets there, sheets of other planes neither."""
+
+    def met(nodes: np.ndarray, normal: int) -> np.ndarray:
+        found = meets(nodes)
+        for other, at in painted:
+            if other != normal:
+                found |= nodes[:, other] == at  # wherever in its plane: where sheets cross, both are whole
+        return found
+
+    found: list[Ends] = []
+    for (normal, node), parts in painted.items():
+        for sheet in _edges(grid, normal, node, sum(parts.values(), np.zeros(())), halves):
+            covered = sheet.values * grid.dual(normal)[node]
+            found += ends_of_sheet(grid, normal, node, sheet.component, sheet.start, covered, met)
+    return found
+
+
+def _with_ends(sheet: EdgeSheet, rims: Sequence[Ends], inductive: bool) -> EdgeSheet:
+    """A sheet with the edges about its ends as they conduct."""
+    values = sheet.values.copy()
+    for each in rims:
+        if each.component == sheet.component:
+            index = each.samples - np.array(sheet.start)
+            inside = ((index >= 0) & (index < values.shape)).all(axis=1)
+            values[tuple(index[inside].T)] *= (each.conducts > 0.0 if inductive else each.conducts)[inside]
+    return EdgeSheet(sheet.component, sheet.start, values)
 
 
 class _Halves:

@@ -17,6 +17,7 @@ from nearfield.entry.wording import counted
 from nearfield.lowering.context import dft_stride
 from nearfield.metal.crowded_current import missing_loss
 from nearfield.metal.moves import whole_rims
+from nearfield.metal.resistive_cautions import worst_rim
 from nearfield.sources.waveforms import ContinuousWave
 from nearfield.trust.entries import Trust, judged
 from nearfield.trust.slanting_media import slanting_media
@@ -30,7 +31,7 @@ PHASE = 20.0, 90.0  # degrees across the grid: 0.3 dB of two waves that should a
 MOVED = 0.05, 0.5  # cells
 WIDER = 1.0, 20.0  # % of a sheet's width
 SHORTEST = 16.0, 0.0  # cells of an edge at the corner of a block: 0.5 % of a resonance about it
-MISSING = 2.0, 30.0  # % of the loss of a strip or bar in the open
+MISSING = 3.0, 30.0  # % of the loss of a strip, bar or resistive sheet in the open
 NEGATIVE = 0.05, 1.0  # cells: flat faces on lines are exact; no distance off them is known to spoil all
 ALIAS = -60.0, -40.0  # dB of the pulse's peak that fold onto recorded frequencies
 ROUNDING = -80.0, -60.0  # dB of the peak field
@@ -46,6 +47,7 @@ def model_trust(setup: Discretization) -> list[Trust]:
         *_rims(setup),
         *_vertices(setup),
         *_crowded_loss(setup),
+        *_resistive_rims(setup),
         *slanting_media(setup),
         *_negative_media(setup),
         *wall_trust(setup),
@@ -127,6 +129,14 @@ def _crowded_loss(setup: Discretization) -> Iterator[Trust]:
             "samples of H; `nearfield check` says what to do"
         )
         yield judged("loss at rims of conductors", found[0], *MISSING, text, "%")
+
+
+def _resistive_rims(setup: Discretization) -> Iterator[Trust]:
+    """How much resistive sheets err at their rims."""
+    found = worst_rim(acting_bodies(setup), setup.grid, setup.band_edge)
+    if found:
+        text = f"{found[1]}: current crowds there nearer than the cells tell; smaller cells have less"
+        yield judged("rims of resistive sheets", found[0], *MISSING, text, "%")
 
 
 def _negative_media(setup: Discretization) -> Iterator[Trust]:
