@@ -20,6 +20,7 @@ from nearfield.studies.impossible import refuse_all_weak, weak
 from nearfield.studies.pattern_slopes import far_field_variables, recorded_at, towards_of, wave_runs
 from nearfield.studies.probe_slopes import adjoint_runs, probe_slopes, probe_variables, probes_of
 from nearfield.studies.reciprocity import Exchange
+from nearfield.studies.round_rims import said_of_round_rims
 from nearfield.studies.sample_fields import SampleFields
 from nearfield.studies.touched import Models, Touched, neighbours, sides_of, touched
 from nearfield.studies.varied import Varied, alike, making, varied
@@ -64,7 +65,8 @@ def sensitivities(
     `far_field` (toward, frequency, source), E times r exp(+j k r), the `realized_gain` (linear) of that part, and
     `far_field_derivative` (parameter, toward, frequency, source). Derivatives are those of the model on its grid (an
     automatic one goes with the bodies): to 0.5 % between lumped ports, 1 % where waves are measured on a line, at
-    probes and of far fields. Metal must be followed through cells (`metal = "conformal"`, or "auto" where that chooses
+    probes and of far fields; by sizes of round and turned flat metal they are rough (attribute `round_rims` says by how
+    much). Metal must be followed through cells (`metal = "conformal"`, or "auto" where that chooses
     it). Error: `ModelError` for what moves ports, sources or elements or changes a guide at its port, for dispersive
     media and skin effect where the parameter acts, for closed axes with phases, for other monitors.
 
@@ -108,6 +110,9 @@ def sensitivities(
     if (cut_off := said_of_ends(result)) is not None:
         found.attrs["cut_off"] = cut_off
         warnings.warn(cut_off, stacklevel=2)
+    if (rough := said_of_round_rims(given, compared)) is not None:
+        found.attrs["round_rims"] = rough
+        warnings.warn(rough, stacklevel=2)
     if heard:
         own = np.stack(field_slopes)[:, : len(heard)]
         names = {"probe": [each.name for each in heard]}
