@@ -174,6 +174,29 @@ def test_a_slot_rings_as_the_strip_of_its_shape_does():
     is_smooth_and_true(slot)
 
 
+def plate(end):
+    """The first resonance (GHz) of a plate in a closed box, its sides off the lines but for where it ends."""
+    place = (3 * MM, 3 * MM, 1.5 * MM)
+    simulation = nf.Simulation(
+        grid=nf.Grid.uniform(MM, (24, 14, 10)),
+        boundaries=nf.Boundaries(all=nf.PEC),
+        structures=[nf.Structure(nf.Sheet((5.3 * MM, 4.3 * MM, 3 * MM), (end * MM, 9.6 * MM, 3 * MM)), nf.PEC)],
+        sources=[nf.PointCurrent(place, "z", nf.ModulatedGaussian(12e9, 14e9))],
+        monitors=[nf.Probe("beside", place, "Ez")],
+        steps=5000,
+    )
+    found = nf.resonances(simulation.run(threads=1), (8e9, 14e9), probe="beside")
+    strong = np.abs(found.amplitude.values) > 1e-3 * np.abs(found.amplitude.values).max()
+    return float(found.frequency.values[strong].min()) * 1e-9
+
+
+def test_a_plate_rings_smoothly_where_an_edge_leaves_the_reach_of_its_corner():
+    """11.39 GHz on cells of a third at 15.48 mm; it rang 0.9 % low and leapt by 0.24 % there."""
+    steps = np.diff([plate(end) for end in (15.44, 15.48, 15.52, 15.56)])
+    assert abs(steps[1] - 0.5 * (steps[0] + steps[2])) < 1e-3 * 11.4
+    assert plate(15.48) == pytest.approx(11.39, rel=5e-3)
+
+
 def test_strips_that_cross_have_the_corners_of_their_outline():
     """An inner corner of a T lies on the side of one strip, where the other crosses it."""
     grid = nf.Grid.uniform(1.0, (20, 20, 8)).resolve()

@@ -13,7 +13,7 @@ times its volume in the face and over the open part of the face. Of the pair of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -175,7 +175,12 @@ def face_factors(number: np.ndarray, faces: Factors, least: np.ndarray, eased: E
     return low + share * (wanted - low), high + share * (wanted - high)
 
 
-def apart_from(numbers: np.ndarray, parts: Sequence[Factors]) -> list[Factors]:
+def among(numbers: np.ndarray, parts: Iterable[Factors]) -> list[Factors]:
+    """Some samples alone of parts."""
+    return [Factors(*(column[np.isin(part.number, numbers)] for column in part)) for part in parts]
+
+
+def apart_from(numbers: np.ndarray, parts: Iterable[Factors]) -> list[Factors]:
     """Parts without some samples."""
     return [Factors(*(column[~np.isin(part.number, numbers)] for column in part)) for part in parts]
 

@@ -10,7 +10,7 @@ from nearfield.metal.cell_bound import ELSEWHERE
 from nearfield.metal.half_lattice import HalfLattice
 from nearfield.metal.outlines import FlatMetal
 from nearfield.metal.patches import next_axes
-from nearfield.metal.rim_factors import Factors
+from nearfield.metal.rim_factors import Factors, among, apart_from
 from nearfield.metal.rim_field import (
     REACH,
     RimView,
@@ -53,8 +53,17 @@ class RimPlane:
         self.cut: np.ndarray = np.empty(0, dtype=np.int64)
         self.open: np.ndarray = np.empty(0, dtype=np.int64)
         edges, faces = corner_factors(flat, samples, self._along, node, height)
-        self.parts: tuple[list[Factors], list[Factors]] = [*self._edges(), *edges], [*self._faces_beside(edges), *faces]
-        self.by_cell: tuple[list[Factors], list[Factors]] = list(self._edges_by_cell()), list(self._faces_by_cell())
+        none: np.ndarray = np.empty(0, dtype=np.int64)
+        beside = np.unique(samples.faces_about(np.concatenate([none, *(part.number for part in edges)])))
+        beside = beside[beside >= 0]  # what these pass is bounded cell by cell, as edges about corners are
+        self.parts: tuple[list[Factors], list[Factors]] = (
+            list(self._edges()),
+            [*apart_from(beside, self._faces()), *faces],
+        )
+        self.by_cell: tuple[list[Factors], list[Factors]] = (
+            [*self._edges_by_cell(), *edges],
+            [*self._faces_by_cell(), *self._faces_beside(beside)],
+        )
 
     def _levels(self, grid, node: int) -> None:
         """Heights of nodes and of the cell centres below them over the plane, mirrored at the grid's ends."""
@@ -144,12 +153,16 @@ class RimPlane:
             energy = edge_energy_across(view, low, high, value) + ELSEWHERE
             yield self._made(self._normal, which, level, 0.5 * (low + high), value, energy)
 
-    def _faces_by_cell(self) -> Iterator[Factors]:
-        for view, which, level in self._views((True, True), False, True):
+    def _faces_in_plane(self, by_cell: bool) -> Iterator[Factors]:
+        """With the energy of their field as `share`."""
+        for view, which, level in self._views((True, True), False, by_cell):
             z, low, high = self._nodes[level], self._centres[level], self._centres[level + 1]
             value = face_in_plane(view, z, low, high)
             energy = face_energy_in_plane(view, low, high, value) + ELSEWHERE
             yield self._made(3 + self._normal, which, level, z, value, energy)
+
+    def _faces_by_cell(self) -> Iterator[Factors]:
+        yield from self._faces_in_plane(True)
         for n, component in enumerate(self._across):
             for view, which, level in self._views((n == 1, n == 0), True, True):
                 low, high = self._nodes[level : level + 2]
@@ -179,11 +192,13 @@ class RimPlane:
                 share = view.normal[n] ** 2 * view.upright
                 yield self._factors(3 + component, view, which, level, 0.5 * (low + high), value, share)
 
-    def _faces_beside(self, corners: Sequence[Factors]) -> list[Factors]:
-        """The faces, of which those with an edge about a corner take no more than their edges."""
-        edges = np.concatenate([np.empty(0, dtype=np.int64), *(part.number for part in corners)])
-        beside = np.unique(self._samples.faces_about(edges))
-        return [part._replace(share=part.share * ~np.isin(part.number, beside)) for part in self._faces()]
+    def _faces_beside(self, beside: np.ndarray) -> Iterator[Factors]:
+        """Some faces about rims along axes, for a bound cell by cell: those in the plane with the rims' field, others
+        with none."""
+        own = among(beside, self._faces_in_plane(False))
+        rest = np.setdiff1d(beside, np.concatenate([beside[:0], *(part.number for part in own)]))
+        yield from own
+        yield Factors(rest, *(np.full(rest.size, value) for value in (self._cells, 1.0, ELSEWHERE, 0.0)))
 
 
 def _across(view: RimView, n: int) -> np.ndarray:

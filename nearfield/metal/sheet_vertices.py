@@ -12,19 +12,21 @@ from itertools import product
 import numpy as np
 
 from nearfield.grid.yee import YeeGrid
+from nearfield.metal.cell_bound import ELSEWHERE
 from nearfield.metal.half_lattice import HalfLattice
 from nearfield.metal.outlines import BESIDE, FlatMetal, past_ends, sides_of
 from nearfield.metal.patches import next_axes
 from nearfield.metal.rim_factors import Factors
 from nearfield.metal.rim_points import UPRIGHT
 from nearfield.metal.sample_numbers import SampleNumbers
-from nearfield.metal.vertex_field import edge_factors, face_factors
+from nearfield.metal.vertex_field import edge_factors, face_factors, vertex
 
 WITHIN = 1.5  # cells of metal and of space at least, along both axes: in narrower gaps rims face each other
 BOX = 2  # nodes on each side of the nearest one that are looked at
 NEAR = 1.5 - 1e-6  # cells from a corner up to which its edges lie among them; less, so that mirror images agree
 ON_CORNER = 1e-9  # cells from a corner within which nodes lie on it
 SAME = 12  # digits of places (cells) that make two corners the same
+CLOSEST = 0.3  # cells from a corner, nearer than which the energy in an edge does not grow
 KEPT = 4096  # corners whose factors are remembered
 
 
@@ -33,7 +35,8 @@ def corner_factors(
 ) -> tuple[list[Factors], list[Factors]]:
     """Factors of edges about corners of the flat metal of one plane, and of faces about those of openings in it.
 
-    They are nearer than all rims, and count in full. Along outlines along the axes alone, where metal fills one quarter
+    They are nearer than all rims. Faces count in full, edges as the bound of their cells lets them: their `share` is
+    the energy of the field in them. Along outlines along the axes alone, where metal fills one quarter
     of the plane, or all but one, and nothing else touches it.
     """
     axes = (*next_axes(flat.normal), flat.normal)
@@ -139,9 +142,13 @@ def _samples(
         which = np.empty((int(near.sum()), 3), dtype=np.int64)
         for a, part in zip(axes, index):
             which[:, a] = part[near]
-        distance = np.sqrt(sum(q[near] ** 2 for q in at)) - 2.0 * NEAR * unit
-        whole = np.ones(distance.size)
-        yield Factors(samples.number(axis + 3 * faces, which), distance, value[near], whole, 0.0 * whole)
+        distance: np.ndarray = np.sqrt(sum(q[near] ** 2 for q in at))
+        share = np.ones(distance.size)
+        if not faces:  # energy of the field, over that at one cell from the corner
+            power = 2.0 * vertex().exponent - 2.0
+            share = value[near] * np.maximum(distance / unit, CLOSEST) ** power + ELSEWHERE
+        number = samples.number(axis + 3 * faces, which)
+        yield Factors(number, distance - 2.0 * NEAR * unit, value[near], share, np.zeros(distance.size))
 
 
 @lru_cache(KEPT)

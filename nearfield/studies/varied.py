@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nearfield.simulation import Simulation
 
 SHARE = 1e-5  # of a parameter's value by which it is changed, unless that moves bodies
+LEAP = 5.0  # times what bodies are moved by, in cells: change of a coefficient, over its largest value, that is a leap
 MOVED = 2e-3  # of a cell by which bodies are moved ...
 SMOOTH = 2e-4  # ... that no search for surfaces makes rough: next to a line the field of rims goes on steeply
 BODIES = ("structures", "media", "background")  # what parameters may change
@@ -44,7 +45,7 @@ class Varied:
     unit: str
     step: float
     as_text: bool
-    leap: float = 10.0 * MOVED
+    leap: float = LEAP * MOVED
 
     def given(self, times: float) -> float | str:
         """The value with so many steps added, as the model takes it."""
@@ -84,7 +85,7 @@ def varied(values: Mapping[str, Any], steps: Mapping[str, Any], make: Callable[.
     for each in free:
         times, moved = _step_of_bodies(model, make(**start | {each.name: each.given(1)}))
         if times > 0.0:
-            found[found.index(each)] = replace(each, step=each.step * times, leap=10.0 * moved)
+            found[found.index(each)] = replace(each, step=each.step * times, leap=LEAP * moved)
     return found
 
 
