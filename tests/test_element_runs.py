@@ -106,3 +106,31 @@ def test_means_over_snapshots_are_those_of_powers(result, capsys):
     found = found_at(f"{result}:spectrum", capsys, "--quantity", "intensity")
     own = nf.elements(mean, CELL, "", "discrete", threads=1).summary()
     assert found["mean_difference"] == pytest.approx(own["mean_difference"], rel=1e-5)
+
+
+def test_fields_are_those_of_the_excitation_that_is_named(tmp_path, capsys):
+    ends = {name: ((x * 1e-3, 4e-3, 0), (x * 1e-3, 4e-3, 2e-3)) for name, x in (("left", 3), ("right", 15))}
+    sim = nf.Simulation(
+        grid=nf.Grid.uniform(1e-3, (18, 8, 6)),
+        boundaries=nf.Boundaries(all=nf.PEC),
+        structures=[nf.Structure(nf.Sheet((2e-3, 3e-3, 2e-3), (16e-3, 5e-3, 2e-3)), nf.PEC)],
+        ports=[nf.LumpedPort(name, *span, "z") for name, span in ends.items()],
+        waveform=nf.Gaussian("8 GHz"),
+        monitors=[nf.FieldDFT("all", (0, 0, 0), (18e-3, 8e-3, 6e-3), [5e9])],
+        steps=300,
+    )
+    result = sim.run(threads=1)
+    path = result.save(tmp_path / "result.h5")
+    for name in ends:
+        fields = result.excitation(name)["all"].collocated().isel(frequency=0)
+        electric = np.sqrt(sum(np.abs(fields["E" + axis].values) ** 2 for axis in "xyz"))
+        run = found_at(f"{path}:all", capsys, "--quantity", "E", "--excitation", name)
+        assert run["mean_difference"] == pytest.approx(
+            nf.elements(electric, 1e-3, "", "discrete", threads=1).summary()["mean_difference"], rel=1e-5
+        )
+        assert run["field"].endswith(f"of excitation '{name}'")
+    assert main(["elements", f"{path}:all", "--quantity", "E", "--excitation", "middle"]) == 2
+    assert "no excitation 'middle'" in capsys.readouterr().err
+    np.save(tmp_path / "field.npy", np.arange(27.0).reshape(3, 3, 3))
+    assert main(["elements", f"{tmp_path}/field.npy", "--excitation", "left"]) == 2
+    assert "names one of a run's" in capsys.readouterr().err

@@ -62,7 +62,7 @@ def times_of(at: str | None) -> tuple[float | None, float | None]:
 
 
 def field_of_monitor(
-    path: Path, name: str, quantity: str | None, at: str | None, periodic: str
+    path: Path, name: str, quantity: str | None, at: str | None, periodic: str, excitation: str | None = None
 ) -> tuple[np.ndarray, list[np.ndarray], str, str]:
     """Values at the cell centres, their coordinates along each axis of more than one cell, what they are in words, and
     when their run started.
@@ -71,10 +71,12 @@ def field_of_monitor(
     the frequency (Hz) of a spectrum, the nearest one is taken; of several one must be named, or two times of snapshots
     over which the mean is taken.
 
-    Error: another monitor or quantity.
+    `excitation`: which one's fields; left out, the first.
+
+    Error: another monitor, quantity or excitation.
     """
     result = opened(path)[1]
-    fields = result[name]
+    fields = result.excitation(excitation)[name]
     if not isinstance(fields, Mapping) or not hasattr(fields, "collocated"):
         raise ModelError(f"monitor '{name}' holds no fields; give a snapshot or field-dft monitor of {path}")
     if quantity is None:
@@ -93,7 +95,8 @@ def field_of_monitor(
             line = np.append(line, line[0] + nodes[-1] - nodes[0])
         lines.append(line)
     shown = f"{quantity} (constants of vacuum)" if quantity == "energy" else quantity
-    return values, lines, f"{shown} {when}", str(result.facts.get("started", ""))
+    of = f" of excitation '{excitation}'" if excitation is not None else ""
+    return values, lines, f"{shown} {when}{of}", str(result.facts.get("started", ""))
 
 
 def chosen_moments(moments: xarray.Dataset, at: str | None, label: str) -> tuple[xarray.Dataset, str]:

@@ -55,6 +55,7 @@ class Wish:
     chunk: int | None = None
     arc_length: str | None = None
     element: str | None = None
+    excitation: str | None = None
 
 
 def find_elements(wish: Wish, as_json: bool) -> int:
@@ -168,8 +169,12 @@ def field_of_wish(wish: Wish, keeper: Keeper) -> tuple[np.ndarray, Sequence[floa
     if monitor := monitor_named(wish.field):
         if wish.spacing is not None:
             raise ModelError(f"--spacing {wish.spacing}: the grid of a run's monitor is in its result; leave it out")
-        values, lines, what, run = field_of_monitor(*monitor, wish.quantity, wish.at, wish.periodic)
+        path, name = monitor
+        asked = wish.quantity, wish.at, wish.periodic, wish.excitation
+        values, lines, what, run = field_of_monitor(path, name, *asked)
         return keeper.take(values), lines, {"source": f"{wish.field}, {what}", "run": run}
+    if wish.excitation is not None:
+        raise ModelError(f"--excitation {wish.excitation}: names one of a run's, RESULT:MONITOR; {wish.field} is none")
     first, last = times_of(wish.at)
     if first != last:
         raise ModelError(f"--at {wish.at}: means over times are of a run's snapshots, RESULT:MONITOR; give one time")

@@ -142,6 +142,9 @@ def elements(
         str | None,
         Option("--at", help="Time (s) or frequency (Hz), the nearest; T1:T2, the mean of snapshots between."),
     ] = None,
+    excitation: Annotated[
+        str | None, Option("--excitation", help="The port, or `sources`, of a run's fields; left out, the first.")
+    ] = None,
     output: Annotated[Path | None, Option("--output", help=ELEMENTS_FILE)] = None,
     persistence: Annotated[str | None, Option("--persistence", metavar="VALUE|PERCENT%", help=PERSISTENCE)] = None,
     plots: Annotated[Path | None, Option("--plots", help=ELEMENTS_PLOTS)] = None,
@@ -161,6 +164,6 @@ def elements(
     from nearfield.machine.schedule import scheduled
 
     given = field, spacing, periodic, method, quantity, at, persistence, output, plots, trajectories, along, threads
-    wish = Wish(*given, memory, scratch, chunk, arc_length, element)
+    wish = Wish(*given, memory, scratch, chunk, arc_length, element, excitation)
     with scheduled(schedule):
         return find_elements(wish, as_json)
