@@ -52,6 +52,14 @@ def test_no_film_of_air_opens_under_metal_that_moves_up(metal):
     )  # its field is in the board
 
 
+@pytest.mark.parametrize("thick, goes", [(0.0, True), (0.01, True), (0.1, False)])
+def test_narrow_strips_take_the_board_along_and_rods_act_where_they_are_drawn(thick, goes):
+    """Far from them; a strip of 0.6 cells lies on a line, a bar of 0.6 by 0.5 cells is a rod."""
+    low, high = (0.5 * MM, 0.74 * MM, 0.77 * MM), (3.5 * MM, 0.86 * MM, (0.77 + thick) * MM)
+    strip = nf.Box(low, high) if thick else nf.Sheet(low, high)
+    assert (column(board(0.77), (strip, nf.PEC), at=(10, 15))[3] == 9.8) == goes
+
+
 def test_no_film_of_the_board_is_left_on_metal_that_moves_down():
     assert column(board(0.68), sheet(0.68)).tolist() == [9.8] * 3 + [1.0] * 7
     lid = nf.Box((0, 0, 0.68 * MM), (4 * MM, 4 * MM, 1.2 * MM)), LID

@@ -88,7 +88,7 @@ class Coefficients:
         surfaces: list[Surface] = [*sheets, *self.metal.surfaces(fit_band(*band, time_step))]
         self._columns = Columns(media)
         self._dispersion = Dispersion(media, time_step, first=self._columns.count, surfaces=surfaces)
-        self.carriers = carriers(self._bodies, grid, self.metal.followed)  # flat metal that takes faces of media along
+        self.carriers = carriers(self._bodies, grid, self.metal)  # flat metal that takes faces of media along
         self.means = self._means(band, averaging)
         found = self.metal.chains, self.metal.slanting
         wires = ThinWires(grid, *found, gaps, self.metal.holds) if any(found) else None

@@ -18,7 +18,8 @@ from nearfield.bodies.shapes import Box, Rectangular, Solid, Wire
 from nearfield.grid.moves import Moved, moved_place
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.media.materials import Medium
-from nearfield.media.surface_media import Conductor
+from nearfield.media.surface_media import is_metal
+from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.metal import electric_ends
 from nearfield.metal.patches import margin_of, next_axes
 
@@ -35,23 +36,23 @@ class Carrier(NamedTuple):
     line: float
 
 
-def carriers(bodies: Sequence[FilledShape], grid: YeeGrid, followed: set[int]) -> list[Carrier]:
-    """That of all bodies; `followed`: numbers of metal that acts where it is drawn."""
-    margin = margin_of(grid)
-    found = (_carrier(body, grid) for number, body in enumerate(bodies) if number not in followed)
+def carriers(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> list[Carrier]:
+    """That of all bodies, of which followed ones and rods act where they are drawn."""
+    margin, drawn = margin_of(grid), metal.followed | set(metal.rods)
+    found = (_carrier(body, grid) for number, body in enumerate(bodies) if number not in drawn)
     return [one for one in found if one and max(one.high - one.line, one.line - one.low) > margin]
 
 
 def _carrier(body: FilledShape, grid: YeeGrid) -> Carrier | None:
     shape = body.shape
-    if not (body.medium == "pec" or isinstance(body.medium, Conductor)) or isinstance(shape, Wire):
+    if not is_metal(body.medium) or isinstance(shape, Wire):
         return None
     lower, upper = shape.bounds()
     nodes = [electric_ends(grid, a, low, high) for a, (low, high) in enumerate(zip(lower, upper))]
     flat = [a for a, (low, high) in enumerate(nodes) if shape._constant_along(a) and low == high]
-    if len(flat) != 1:
+    if not 0 < len(flat) < 3:
         return None
-    (axis,) = flat
+    axis = min(flat, key=lambda a: upper[a] - lower[a])  # narrow strips are thin along two
     line = grid.lines[axis]
     if not line[0] <= lower[axis] <= upper[axis] <= line[-1]:
         return None
