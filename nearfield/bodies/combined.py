@@ -126,13 +126,16 @@ class Difference(Combined):
     def _left(self) -> tuple[Point, Point]:
         """The corners of the body without what boxes cut off its ends; where they leave nothing, of the body."""
         low, high = (np.array(end) for end in self.body.bounds())
-        boxes = [np.array(part.bounds()) for part in self.minus if isinstance(part, Box)]
-        for first, last in boxes * len(boxes):
-            covered = (first <= low) & (last >= high)
+        boxes = np.array([part.bounds() for part in self.minus if isinstance(part, Box)]).reshape(-1, 2, 3)
+        first, last = boxes[:, 0], boxes[:, 1]
+        before = None
+        while before != (before := (*low, *high)):  # what one cuts off may bring another to the end
             for axis in range(3):
-                if np.delete(covered, axis).all() and not covered[axis]:
-                    low[axis] = last[axis] if first[axis] <= low[axis] < last[axis] else low[axis]
-                    high[axis] = first[axis] if first[axis] < high[axis] <= last[axis] else high[axis]
+                across = np.delete((first <= low) & (last >= high), axis, axis=1).all(axis=1)
+                at, to = first[across, axis], last[across, axis]
+                ends = low[axis], high[axis]
+                low[axis] = to[(at <= ends[0]) & (to < ends[1])].max(initial=ends[0])
+                high[axis] = at[(at > low[axis]) & (to >= ends[1])].min(initial=ends[1])
         return triple(low.tolist()), triple(high.tolist())
 
     @cached_property

@@ -20,6 +20,7 @@ from nearfield.entry.triples import Point, triple
 UNITS = {"m": 1, "cm": 100, "mm": 1000, "um": 10**6, "nm": 10**9, "in": 1 / 25.4e-3, "mil": 1 / 25.4e-6}
 SUFFIXES = (".stl", ".ply", ".obj")
 FLAT = 0.02  # part of the bounds' cross-section; faces normal to an axis that are larger get a grid line
+EVEN = 2.0**-40  # of a surface's extent: triangles no thicker along an axis lie across it
 REPAIR = (
     "Close it in the CAD program and export it again, or repair it: mesh = trimesh.load_mesh(file); "
     "mesh.merge_vertices(); mesh.update_faces(mesh.unique_faces()); trimesh.repair.fill_holes(mesh, use_fan=True); "
@@ -138,14 +139,18 @@ class Mesh(Solid):
         return self._surface.distance(*self._moved_back(x, y, z))
 
     def _levels(self, axis: int) -> list[float]:
-        corners = self._surface.corners[self._surface.triangles]
-        flat = np.ptp(corners[:, :, axis], axis=1) <= 2.0**-40 * np.ptp(self._surface.corners, axis=0).max()
+        corners, flat = self._surface.corners[self._surface.triangles], self._flat_across(axis)
         u, v = (corners[flat][:, :, other] for other in ((axis + 1) % 3, (axis + 2) % 3))
         area = 0.5 * np.abs((u[:, 1] - u[:, 0]) * (v[:, 2] - v[:, 0]) - (u[:, 2] - u[:, 0]) * (v[:, 1] - v[:, 0]))
         places, number = np.unique(corners[flat][:, 0, axis], return_inverse=True)
         whole = np.prod(np.delete(np.ptp(self._surface.corners, axis=0), axis))
         large = np.bincount(number.reshape(-1), area, places.size) >= FLAT * whole
         return (places[large] + self.offset[axis]).tolist()
+
+    def _flat_across(self, axis: int) -> np.ndarray:
+        """Which triangles lie across an axis."""
+        along = self._surface.corners[self._surface.triangles, axis]
+        return np.asarray(np.ptp(along, axis=1) <= EVEN * np.ptp(self._surface.corners, axis=0).max())
 
     def _moved_back(self, *at: Any) -> list[np.ndarray]:
         return [np.asarray(q, dtype=float) - o for q, o in zip(at, self.offset)]

@@ -42,8 +42,8 @@ def sections(part: Solid, normal: int, span: tuple[float, float]) -> list[Solid]
     if surface is None:
         return None
     size = float(np.ptp(surface[0], axis=0).max())
-    aside = ASIDE * size * (float(height < 0.5 * (low + high)) - 0.5)
-    return _nested(_loops(*merged(*surface), normal, height + 2.0 * aside), normal, span)
+    inwards = 1.0 if height < 0.5 * (low + high) else -1.0
+    return _nested(_loops(*merged(*surface), normal, height + inwards * ASIDE * size), normal, span)
 
 
 def _left(parts: Sequence[list[Solid] | None]) -> list[Solid] | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nearfield.bodies.combined import Difference
-from nearfield.bodies.mesh import Mesh
+from nearfield.bodies.mesh import EVEN, Mesh
 from nearfield.bodies.outlines import straight_sides
 from nearfield.bodies.shapes import Solid
 from nearfield.grid.boundaries import Boundaries
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from nearfield.metal.metal import Body
 
 BESIDE = 1e-2  # shortest cells from a line at which metal about it is looked for
-FLAT = 2.0**-40  # of a surface's extent: triangles no thicker are flat
 QUARTERS = ((1, 1), (-1, 1), (-1, -1), (1, -1))  # signs of (u, v)
 WAYS = ((1, 0), (0, 1), (-1, 0), (0, -1))  # between the quarters, the first before the first
 
@@ -141,14 +140,13 @@ def edges_of(shape: Solid, axis: int) -> Iterator[Span]:
         return
     across = next_axes(axis)
     corners, triangles = shape._surface.corners + np.array(shape.offset), shape._surface.triangles
-    tiny = FLAT * float(np.ptp(corners, axis=0).max())
+    tiny = EVEN * float(np.ptp(corners, axis=0).max())
     sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]], axis=2).reshape(-1, 2).astype(np.int64)
     key, number = np.unique(sides[:, 0] * len(corners) + sides[:, 1], return_inverse=True)
     sides = np.stack(np.divmod(key, len(corners)), axis=1)
     met = np.ones(len(sides), dtype=bool)
     for a in across:
-        flat = np.ptp(corners[triangles][:, :, a], axis=1) <= tiny
-        met &= np.bincount(number.reshape(-1), np.repeat(flat, 3), len(sides)) > 0
+        met &= np.bincount(number.reshape(-1), np.repeat(shape._flat_across(a), 3), len(sides)) > 0
     for start, end in corners[sides[met]]:
         if (np.abs(start - end)[list(across)] <= tiny).all():
             low, high = sorted((float(start[axis]), float(end[axis])))

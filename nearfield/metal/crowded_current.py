@@ -14,6 +14,7 @@ from nearfield.bodies.shapes import Extruded, Solid
 from nearfield.entry.wording import counted
 from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import Conductor
+from nearfield.metal.cautions import and_others
 from nearfield.metal.metal import electric_ends
 from nearfield.metal.patches import cell_near
 
@@ -83,7 +84,7 @@ def conductors_that_lose_too_little(bodies: Sequence[FilledShape], grid: YeeGrid
         if not own:
             continue
         worst = own[0]
-        who = worst.body.label + (f" and {len(own) - 1} more" if len(own) > 1 else "")
+        who = worst.body.label + and_others(own)
         medium = worst.medium.label()
         if not flat:
             remedy = (

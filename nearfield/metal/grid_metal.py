@@ -201,6 +201,7 @@ class _Samples:
 
     def __init__(self, metal: GridMetal, samples: SampleNumbers, sheets: np.ndarray) -> None:
         self._metal, self._samples, self._sheets = metal, samples, sheets
+        self._known = np.empty(0, dtype=np.int64), np.empty(0)  # numbers and open fractions, found once
 
     def conducts(self, numbers: np.ndarray) -> np.ndarray:
         """Which edges metal keeps at zero."""
@@ -214,7 +215,18 @@ class _Samples:
             found = self._metal.fraction(patch)
             return np.ones(patch.shape) if found is None else found
 
-        return self._values(numbers, fraction) if self._metal.openings else np.ones(numbers.shape)
+        if not self._metal.openings:
+            return np.ones(numbers.shape)
+        asked = np.unique(numbers[numbers >= 0])
+        fresh = np.setdiff1d(asked, self._known[0], assume_unique=True)
+        if fresh.size:
+            number = np.append(self._known[0], fresh)
+            order = np.argsort(number)
+            self._known = number[order], np.append(self._known[1], self._values(fresh, fraction))[order]
+        found = np.ones(numbers.shape)
+        inside = numbers >= 0
+        found[inside] = self._known[1][np.searchsorted(self._known[0], numbers[inside])]
+        return found
 
     def _values(self, numbers: np.ndarray, evaluate: Callable[[Patch], np.ndarray]) -> np.ndarray:
         """What patches say of samples, 1 for those that lie outside."""

@@ -13,6 +13,7 @@ from nearfield.entry.constants import VACUUM_PERMEABILITY
 from nearfield.entry.wording import counted, quantity
 from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import ResistiveSheet
+from nearfield.metal.cautions import and_others
 from nearfield.metal.patches import cell_near
 
 FEWEST = 3.0  # cells across a sheet from which on its rims act where they are drawn
@@ -64,7 +65,7 @@ def coarse_resistive_rims(bodies: Sequence[FilledShape], grid: YeeGrid, highest:
         if not own:
             continue
         worst = own[0]
-        who = worst.body.label + (f" and {len(own) - 1} more" if len(own) > 1 else "")
+        who = worst.body.label + and_others(own)
         if crowded:
             yield (
                 f"{who}: a resistive sheet in which current along its rims crowds within {worst.amount}, at the "
