@@ -105,12 +105,12 @@ class Coefficients:
         rows, painted, distinct = [self._row(self._background)], [], [self._background]
         followed = [self._bodies[number].shape for number in sorted(self.metal.followed)]
         margin = margin_of(self.grid)
-        media = [
-            (carried(b.shape, self.carriers, margin), b.medium) for b in self._bodies if isinstance(b.medium, Medium)
+        drawn = [
+            (carried(body.shape, self.carriers, margin) if isinstance(body.medium, Medium) else body.shape, body.medium)
+            for body in self._bodies
         ]
+        media = [(shape, medium) for shape, medium in drawn if isinstance(medium, Medium)]
         filled = films(media, self._background, self.carriers, followed, margin)
-        order = iter(media)
-        drawn = (next(order) if isinstance(body.medium, Medium) else (body.shape, body.medium) for body in self._bodies)
         for shape, medium in (*drawn, *filled):
             if isinstance(medium, Medium):
                 row = self._row(medium)

@@ -60,7 +60,7 @@ class FieldFile(Schema):
         of_points(triple([np.empty(0)] * 3), 0, **self.storage("single"))  # refuses what does not go together
         if self.positions == "yee" and self.at_cells(None):
             raise ValueError(f'format {self.format!r} needs all components at the same points; positions = "cells"')
-        if self.per_domain and (self.at_cells(self.positions) or self.sample_every > 1):
+        if self.per_domain and self.needs_whole:
             raise ValueError("files of domains hold Yee positions as they are; leave positions and sample_every out")
         return self
 
@@ -72,6 +72,11 @@ class FieldFile(Schema):
     def averaged(self) -> bool:
         """Whether components are averaged to the cell centres."""
         return self.at_cells(self.positions)
+
+    @property
+    def needs_whole(self) -> bool:
+        """Whether what it holds depends on samples beside each other: means at cell centres, every n-th of them."""
+        return self.averaged or self.sample_every > 1
 
     def storage(self, precision: str) -> dict[str, Any]:
         """Format, precision, codec and bound of a `FieldDescription`. Error: what does not exist or go together."""

@@ -14,7 +14,6 @@ from nearfield.entry.errors import ModelError
 from nearfield.formats.layout import Boxes, stored_domains
 from nearfield.monitors.field_file import SUFFIXES
 from nearfield.output.field_sizes import description_of, stored_regions
-from nearfield.output.relays import needs_whole
 from nearfield.output.writers import Writers, boxes
 from nearfield.plan.recorders import taken_by
 
@@ -35,7 +34,7 @@ class FileTasks:
     def relayed(self) -> tuple[str, ...]:
         """The monitors of which ranks on other hosts send their part to the writer of rank 0's."""
         return tuple(
-            name for name, each in self.features.items() if self.writers.several and needs_whole(each.item.file)
+            name for name, each in self.features.items() if self.writers.several and each.item.file.needs_whole
         )
 
     def path(self, name: str, excitation: str) -> Path:

@@ -13,15 +13,9 @@ import numpy as np
 
 from nearfield import stream
 from nearfield.machine.transport import Alone
-from nearfield.monitors.field_file import FieldFile
 from nearfield.output.run_rings import new_ring
 
 AT_ONCE = 1 << 24  # bytes of a rank that are under way to rank 0 at a time
-
-
-def needs_whole(file: FieldFile) -> bool:
-    """Whether what a file holds depends on samples beside each other: means at cell centres, every n-th of them."""
-    return file.averaged or file.sample_every > 1
 
 
 class Store:
