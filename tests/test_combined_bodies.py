@@ -157,3 +157,38 @@ def test_bounds_are_those_of_what_boxes_leave_of_a_body():
     assert (rod - low - high).bounds() == ((-3, -3, 3), (3, 3, 9))
     assert (rod - nf.Box((-4, -4, 3), (4, 4, 9))).bounds() == rod.bounds()  # a hole in the middle
     assert (rod - nf.Box((-4, -4, 9), (4, 2, 13))).bounds() == rod.bounds()  # a part of the end
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_many_alike_round_holes_are_asked_as_each_alone(axis):
+    """Cylinders from either end, spheres, and others beside them; the nearest decides."""
+    rng = np.random.default_rng(axis)
+    centres = rng.uniform(0.0, 4.0, (12, 3))
+    centres[:, axis] = -0.3
+    way = 1.7 * np.eye(3)[axis]
+    holes = [nf.Cylinder(c, c + way, 0.2) if n % 2 else nf.Cylinder(c + way, c, 0.2) for n, c in enumerate(centres)]
+    holes += [nf.Cylinder(c, c + 2 * way, 0.2) for c in centres[:2]] + [nf.Cylinder(centres[3], centres[4] + way, 0.1)]
+    holes += [nf.Sphere(c, 0.3) for c in rng.uniform(0.0, 4.0, (8, 3))] + [nf.Sphere(centres[5], 0.25)]
+    whole = nf.Box((0, 0, 0), (4, 4, 4))
+    at = [rng.uniform(-1.0, 5.0, (50, 7)) for _ in range(3)]
+    for cut, expected in (
+        (nf.Difference(whole, holes), [whole._signed_distance(*at), *(-hole._signed_distance(*at) for hole in holes)]),
+        (nf.Union(holes), [-hole._signed_distance(*at) for hole in holes]),
+    ):
+        least = np.max(expected, axis=0) * (-1 if isinstance(cut, nf.Union) else 1)
+        np.testing.assert_allclose(cut._signed_distance(*at), least, rtol=1e-12, atol=1e-12)
+    cut = nf.Difference(whole, holes)
+    assert cut._signed_distance(*(q[:0] for q in at)).shape == (0, 7)
+    assert not cut.contains(np.nan, 1.0, 1.0)
+
+
+def test_a_plate_with_many_holes_asks_for_the_nearest_alone(monkeypatch):
+    """Each hole of its own made the set-up of a plate with 64 holes take minutes."""
+
+    def never(*_):
+        raise AssertionError("asked alone")
+
+    holes = [nf.Cylinder((x, y, 0), (x, y, 1), 0.3) for x in range(1, 4) for y in range(1, 4)]
+    monkeypatch.setattr(nf.Cylinder, "_signed_distance", never)
+    monkeypatch.setattr(nf.Cylinder, "_lateral_distance", never)
+    model(nf.Structure(PLATE - nf.Union(holes), nf.PEC), metal="conformal")._setup().coefficients.dense(0)

@@ -17,6 +17,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from nearfield.bodies.layout import Layout
 from nearfield.bodies.mesh import Mesh
 from nearfield.bodies.revolved import Revolved
+from nearfield.bodies.rounds import gathered
 from nearfield.bodies.sections import sections, stretched
 from nearfield.bodies.shapes import Box, Cylinder, Polygon, Rectangular, Sheet, Solid, Sphere, Wire
 from nearfield.bodies.transforms import AnyTransform, mapped, refuse_many, transformed
@@ -55,7 +56,12 @@ class Combined(Solid):
         return triple(np.min(lower, axis=0).tolist()), triple(np.max(upper, axis=0).tolist())
 
     def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
-        return np.minimum.reduce(np.broadcast_arrays(*(part._signed_distance(x, y, z) for part in self._simple)))
+        return np.minimum.reduce(np.broadcast_arrays(*(part._signed_distance(x, y, z) for part in self._asked)))
+
+    @cached_property
+    def _asked(self) -> list[Any]:
+        """The simple shapes, alike round ones as one."""
+        return gathered(self._simple)
 
 
 class Union(Combined):
@@ -145,7 +151,7 @@ class Difference(Combined):
     def _signed_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
         if not self._whole:
             return super()._signed_distance(x, y, z)
-        parts = (-part._signed_distance(x, y, z) for part in self.minus)
+        parts = (-part._signed_distance(x, y, z) for part in self._taken)
         return np.maximum.reduce(np.broadcast_arrays(self.body._signed_distance(x, y, z), *parts))
 
     def _lateral_distance(self, x: Any, y: Any, z: Any) -> np.ndarray:
@@ -153,8 +159,13 @@ class Difference(Combined):
         if any(flat := [low == high for low, high in zip(*self.body.bounds())]):
             at = zip((x, y, z), self.body.bounds()[0], flat)
             x, y, z = (np.full(np.shape(q), low) if thin else q for q, low, thin in at)
-        parts = (-across(part, ends, x, y, z) for part in self.minus)
+        parts = (-across(part, ends, x, y, z) for part in self._taken)
         return np.maximum.reduce(np.broadcast_arrays(across(self.body, ends, x, y, z), *parts))
+
+    @cached_property
+    def _taken(self) -> list[Any]:
+        """What is cut out, alike round bodies as one."""
+        return gathered(self.minus)
 
     def _constant_along(self, axis: int) -> bool:
         if not self._whole or not self.body._constant_along(axis):

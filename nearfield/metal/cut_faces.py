@@ -57,6 +57,9 @@ def corners_between(sides: list[Side], metal: FaceMetal) -> list[Corner]:
     for x, y, u, v in islice(_straight(sides), 0, None, 2):
         corner = 0.5 * (x + u), 0.5 * (y + v)
         bent = np.nonzero((np.abs(u - x) > NEAR) & (np.abs(v - y) > NEAR))[0]
+        if not bent.size:
+            found.append(corner)
+            continue
         x, y, u, v = (part[bent] for part in (x, y, u, v))
         middle = pair(part[bent] for part in corner)
         inside = metal.holds(bent, middle)
@@ -72,20 +75,24 @@ def corners_between(sides: list[Side], metal: FaceMetal) -> list[Corner]:
 def _crossing(faces: np.ndarray, start: Place, way: Place, inside: np.ndarray, metal: FaceMetal) -> np.ndarray:
     """At which part of ways metal's surface is crossed first, 1 where it is not; `inside`: they begin in metal."""
 
-    def at(part: np.ndarray, which=slice(None)) -> Place:
-        return pair((s + part * w)[which] for s, w in zip(start, way))
+    def at(part: np.ndarray, which: np.ndarray) -> Place:
+        return pair(s[which] + part * w[which] for s, w in zip(start, way))
 
     near, far = np.zeros(faces.size), np.full(faces.size, 1.0 - NEAR)
-    through = metal.holds(faces, at(far)) == inside
+    through = metal.holds(faces, at(far, np.arange(faces.size))) == inside
     both = np.nonzero(through & ~inside)[0]  # open at both ends: a thin wall may lie between
-    wall = metal.wall(faces[both], at(near, both), at(far, both))
+    wall = metal.wall(faces[both], at(near[both], both), at(far[both], both))
     through[both] = np.isnan(wall)
     far[both] = np.where(through[both], far[both], far[both] * wall)
-    for _ in range(HALVINGS):
+    crossed = np.nonzero(~through)[0]
+    near, far, inside = near[crossed], far[crossed], inside[crossed]
+    for _ in range(HALVINGS if crossed.size else 0):
         middle = 0.5 * (near + far)
-        same = metal.holds(faces, at(middle)) == inside
+        same = metal.holds(faces[crossed], at(middle, crossed)) == inside
         near, far = np.where(same, middle, near), np.where(same, far, middle)
-    return np.where(through, 1.0, 0.5 * (near + far))
+    found = np.ones(faces.size)
+    found[crossed] = 0.5 * (near + far)
+    return found
 
 
 def _outline(sides: list[Side], corners: list[Corner]) -> Iterator[tuple[np.ndarray, ...]]:

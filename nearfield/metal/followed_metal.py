@@ -162,7 +162,7 @@ class FollowedMetal:
         """
         inside, opened = np.zeros(places[0].shape, dtype=bool), np.zeros(places[0].shape, dtype=bool)
         touching = np.zeros(inside.shape, dtype=np.int16)
-        for number in present:
+        for number in present if inside.size else ():
             distance, own = self.distances[number](*places), self._metal[number]
             inside = inside | (distance <= self.margin) if own else inside & (distance >= -self.margin)
             at_surface = np.abs(distance) <= self.margin
