@@ -1,4 +1,5 @@
 // The Python face of the core: nanobind only, no policy.
+#include "machine/stopping.hpp"
 #include "solver.hpp"
 
 namespace nb = nanobind;
@@ -70,6 +71,16 @@ void bind_cards(nb::module_& m), bind_devices(nb::module_& m), bind_elements(nb:
 
 NB_MODULE(_core, m) {
     m.doc() = "Nearfield's core: rows, tiles and teams. Use nearfield.Simulation or nearfield.Solver instead.";
+    nearfield::end_wanted = [] {
+        const nb::gil_scoped_acquire acquire;
+        return PyErr_CheckSignals() != 0;  // what a handler raised is what Python then raises
+    };
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const nearfield::Stopped&) {
+        }
+    });
     m.def("isa_available", &nearfield::isa_available);
     m.def("isa_choose", &nearfield::isa_choose);
     bind_elements(m), bind_incident(m), bind_means(m), bind_solids(m);

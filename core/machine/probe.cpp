@@ -10,14 +10,15 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <future>
 #include <memory>
 #include <new>
 #include <random>
 #include <stdexcept>
-#include <thread>
 
 #include "machine/pages.hpp"
 #include "machine/processors.hpp"
+#include "machine/stopping.hpp"
 
 namespace nearfield {
 namespace {
@@ -61,14 +62,16 @@ std::unique_ptr<ThreadPolicy> placed(const MemoryWorker& worker) {
 }
 
 // Every worker on a thread of its own: `prepare` once, then `pass(worker, n)` for n = 0 ... passes - 1, all beginning
-// together. Returns the seconds from the common beginning to the last end. The first exception is thrown here.
+// together. Returns the seconds from the common beginning to the last end. The first exception is thrown here, `Stopped`
+// between passes where the caller, who waits, is to end.
 template <class Prepare, class Pass>
 std::vector<double> timed_passes(const std::vector<MemoryWorker>& workers, int passes, Prepare prepare, Pass pass) {
     const std::size_t count = workers.size();
     if (count == 0 || passes < 1) throw std::invalid_argument("a probe needs a worker and a pass");
     std::barrier<> together(static_cast<std::ptrdiff_t>(count));
     std::vector<std::exception_ptr> failures(count);
-    std::atomic<bool> failed{false};
+    std::atomic<bool> failed{false}, stopped{false};
+    std::atomic<int> last{passes};  // one past the last pass, which all know before it begins
     std::vector<double> seconds(passes);
     const auto work = [&](std::size_t n) {
         try {
@@ -81,16 +84,22 @@ std::vector<double> timed_passes(const std::vector<MemoryWorker>& workers, int p
         together.arrive_and_wait();
         if (failed) return;
         for (int p = 0; p < passes; ++p) {
+            if (n == 0 && stopped) last = p;
             together.arrive_and_wait();
+            if (p >= last) return;
             const double begun = now();
             pass(n, p);
             together.arrive_and_wait();
             if (n == 0) seconds[p] = now() - begun;
         }
     };
-    std::vector<std::thread> team;
-    for (std::size_t n = 0; n < count; ++n) team.emplace_back(work, n);
-    for (std::thread& each : team) each.join();
+    std::vector<std::future<void>> team;
+    for (std::size_t n = 0; n < count; ++n) team.push_back(std::async(std::launch::async, work, n));
+    Watch watch;
+    while (team[0].wait_for(Watch::pause) != std::future_status::ready)
+        if (!stopped && watch.stops()) stopped = true;
+    for (std::future<void>& each : team) each.get();
+    if (last < passes) throw Stopped();
     for (const std::exception_ptr& each : failures)
         if (each) std::rethrow_exception(each);
     return seconds;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "machine/processors.hpp"
+#include "machine/stopping.hpp"
 
 namespace nearfield::schedule {
 
@@ -19,6 +20,7 @@ Counters total;
 std::atomic<bool> recording{false};
 std::vector<std::vector<double>> kept_seconds;
 thread_local int node_here = 0;
+thread_local int loops_here = 0;  // that the thread is in, one within a block of another
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -31,16 +33,23 @@ bool bound_to(const std::vector<int>& processors) {
     }
 }
 
-// All that one thread does. Its own counters: a line of memory that threads share would be what they wait for.
-Counters serve(Ranges& ranges, const Layout& layout, int thread, const std::function<void(long, long)>& work) {
+// All that one thread does, until all is done or one `stopped`, which the first asks for where no other loop waits for
+// this one. Its own counters: a line of memory that threads share would be what they wait for.
+Counters serve(Ranges& ranges, const Layout& layout, int thread, const std::function<void(long, long)>& work,
+               std::atomic<bool>& stopped) {
     Counters mine;
-    const int before = node_here;  // of a loop within a block of another one
+    Watch watch;
+    const int before = node_here;
+    const bool asks = thread == 0 && loops_here++ == 0;
     node_here = layout.node_of_thread[thread];
     if (!layout.processors.empty()) mine.bound = bound_to(layout.processors[node_here]);
     for (double begun = now();;) {
         const Share share = ranges.take(thread);
-        if (share.empty()) break;
-        work(share.begin, share.end);
+        if (share.empty() || stopped) break;
+        for (long block = share.begin; block < share.end && !stopped; ++block) {
+            work(block, block + 1);
+            if (asks && watch.stops()) stopped = true;
+        }
         const double ended = now();
         const auto nearness = ranges.nearness(thread, share.home);
         mine.blocks[nearness] += share.end - share.begin;
@@ -48,6 +57,7 @@ Counters serve(Ranges& ranges, const Layout& layout, int thread, const std::func
         begun = ended;
     }
     node_here = before;
+    if (thread == 0) --loops_here;
     return mine;
 }
 
@@ -111,11 +121,13 @@ Counters run(Ranges& ranges, const Layout& layout, const std::function<void(long
     const auto before = binds ? allowed_processors() : std::vector<int>{};
     std::vector<Counters> found(layout.threads());
     std::vector<std::thread> others;
+    std::atomic<bool> stopped{false};
     for (int t = 1; t < layout.threads(); ++t)
-        others.emplace_back([&, t] { found[t] = serve(ranges, layout, t, work); });
-    found[0] = serve(ranges, layout, 0, work);
+        others.emplace_back([&, t] { found[t] = serve(ranges, layout, t, work, stopped); });
+    found[0] = serve(ranges, layout, 0, work, stopped);
     for (auto& thread : others) thread.join();
     if (found[0].bound) bind_this_thread(before);
+    if (stopped) throw Stopped();
     Counters all;
     long bound = 0;
     for (const auto& each : found) all.add(each), bound += each.bound;

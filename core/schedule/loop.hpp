@@ -36,6 +36,7 @@ int here();
 
 // `work(begin, end)` for each of the blocks of `ranges`, by threads of the layout, each bound to its node's processors
 // where it has some; the caller is one of them and is bound as before at the end. Nothing may be thrown in `work`.
+// Throws `Stopped` (machine/stopping.hpp), blocks left undone, where the caller is to end.
 Counters run(Ranges& ranges, const Layout& layout, const std::function<void(long, long)>& work);
 
 // The same by the chosen schedule, on this machine; counted.

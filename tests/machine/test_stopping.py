@@ -1,0 +1,60 @@
+"""Long work of the core ends where Python is asked to end: between blocks of a loop, between passes of the probe."""
+
+import signal
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import nearfield as nf
+from nearfield import _core
+
+STREAM = ([([], -1)], 1_000_000, 2_000)
+
+
+class Ended(Exception):
+    """What the handler of a signal raises."""
+
+
+@contextmanager
+def asked_three_times():
+    """Signals at intervals; only the third one's handler raises, so that none waits for the work's own end."""
+    calls = []
+
+    def handle(*_):
+        calls.append(None)
+        if len(calls) == 3:
+            raise Ended
+
+    before = signal.signal(signal.SIGALRM, handle)
+    signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("method", ["trace", "hybrid"])
+def test_elements(method):
+    noise = np.random.default_rng(1).normal(size=(140, 140, 140))
+    with pytest.raises(Ended), asked_three_times():
+        nf.elements(noise, 1.0, method=method)
+    few = nf.elements(noise[:20, :20, :20], 1.0, method=method)  # and all is as before
+    assert few.labels.shape == (20, 20, 20)
+
+
+def test_the_probe_of_memory():
+    with pytest.raises(Ended), asked_three_times():
+        _core.machine.stream_seconds(*STREAM)
+
+
+def test_a_loop_within_a_loop_does_not_ask():
+    """Nothing may be thrown in a block: the outer loop's threads would be left alone."""
+    made = []
+
+    def outer(_):
+        _core.schedule.calls(2, 1, lambda block: made.append(block))
+
+    _core.schedule.calls(3, 1, outer)
+    assert made == [0, 1] * 3
