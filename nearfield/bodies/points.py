@@ -1,8 +1,9 @@
-"""Points that are moved, and the axes along which two differ."""
+"""Points that are moved, and what lies between two: the axes along which they differ, their direction."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,3 +22,11 @@ def axes_moved(start: Point, end: Point) -> int:
     """Along how many axes two points differ."""
     moved = np.abs(np.subtract(end, start))
     return int((moved > 1e-9 * moved.max()).sum())
+
+
+@lru_cache(1 << 14)
+def direction(start: Point, end: Point, tiny: float) -> np.ndarray:
+    """Unit vector from one point to another, not to be changed; along an axis but for a tiny length (m), that axis."""
+    way: np.ndarray = np.subtract(end, start)
+    far = np.abs(way) > tiny
+    return np.where(far, np.sign(way), 0.0) if far.sum() == 1 else way / np.linalg.norm(way)

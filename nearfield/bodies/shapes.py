@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import model_validator
 
-from nearfield.bodies.points import axes_moved, shifted
+from nearfield.bodies.points import axes_moved, direction, shifted
 from nearfield.entry.quantities import Length, Position, PositiveLength, Read, Several
 from nearfield.entry.schema import Schema, tag
 from nearfield.entry.triples import Point, triple
@@ -177,9 +177,7 @@ class Cylinder(Solid):
     @property
     def direction(self) -> np.ndarray:
         """Unit vector from start to end; along an axis but for rounding, that axis."""
-        way: np.ndarray = np.subtract(self.end, self.start)
-        far = np.abs(way) > ROUNDED * self.radius
-        return np.where(far, np.sign(way), 0.0) if far.sum() == 1 else way / self.length
+        return direction(self.start, self.end, ROUNDED * self.radius)
 
     def bounds(self) -> tuple[Point, Point]:
         reach = self.radius * np.sqrt(np.maximum(1.0 - self.direction**2, 0.0))
