@@ -252,6 +252,21 @@ def test_a_sheet_over_a_seam_is_one_in_the_middle():
         np.testing.assert_allclose(seam.dense(c)[1], np.roll(middle.dense(c)[1], -5, axis=0), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("half", [1.6, 1.87, 2.3])
+def test_halves_on_both_sides_of_a_seam_are_one_in_the_middle(half):
+    """Rims seen over the seam: those of the other half are nearer than the ends of one's own."""
+    boundaries = nf.Boundaries(nf.PEC, x_low="periodic", x_high="periodic")
+    grid = nf.Grid.uniform(1.0, (12, 10, 10)).resolve()
+    grid = replace(grid, phases=boundaries.phases(grid))
+    middle, seam = (
+        coefficients(grid, [nf.Sheet((low, 2.7, 5), (high, 7.55, 5)) for low, high in parts], boundaries=boundaries)
+        for parts in ([(6 - half, 6 + half)], [(0, half), (12 - half, 12)])
+    )
+    for c in range(6):
+        rolled = np.roll(middle.dense(c)[1], -6, axis=0)
+        np.testing.assert_allclose(seam.dense(c)[1], rolled, rtol=1e-6)  # the search of the cells' bound ends so near
+
+
 def test_half_a_model_with_a_plane_of_symmetry_rings_like_the_whole():
     plate = nf.Structure(nf.Sheet((3.3e-3, 3.6e-3, 6e-3), (8.7e-3, 9.1e-3, 6e-3)), nf.PEC)
     current = nf.PointCurrent((6e-3, 5e-3, 2.5e-3), "z", nf.Gaussian(2e10))

@@ -16,7 +16,7 @@ class HalfLattice:
     """Nodes and cell centres of an axis in turn: numbers (even: nodes), places, lengths of cell and dual cell there.
 
     In the CPML places and lengths are those at its inner face. `end`: places of the inner faces, None if closed.
-    `layer`: -1 and 1 in the CPML below and above.
+    `layer`: -1 and 1 in the CPML below and above. `same`: where the lattice has the same samples within the period.
     """
 
     number: np.ndarray
@@ -26,6 +26,7 @@ class HalfLattice:
     past: np.ndarray  # by how much (m) the middle of that dual cell lies past the node, where cells differ
     end: tuple[float, float] | None
     layer: np.ndarray
+    same: np.ndarray
 
     def reached(self, low: float, high: float, margin: float) -> np.ndarray:
         """Which samples metal from `low` to `high` (m) may lie at: those in a CPML only if it goes on into it."""
@@ -56,9 +57,10 @@ def half_lattice(grid: YeeGrid, interior: tuple[int, int], axis: int) -> HalfLat
         number = np.arange(-PAST, 2 * count + PAST)
         source, turns = number % (2 * count), number // (2 * count)
         place = place[source] + turns * (line[-1] - line[0])
-        return HalfLattice(number, place, largest[source], length[source], past[source], None, np.zeros_like(number))
+        layer, same = np.zeros_like(number), source + PAST
+        return HalfLattice(number, place, largest[source], length[source], past[source], None, layer, same)
     low, high = 2 * interior[0], 2 * interior[1]
     odd = number % 2
     source = np.clip(number, low + odd, high - odd)
     ends, layer = (place[low], place[high]), np.sign(number - np.clip(number, low, high))
-    return HalfLattice(number, place[source], largest[source], length[source], past[source], ends, layer)
+    return HalfLattice(number, place[source], largest[source], length[source], past[source], ends, layer, number)

@@ -41,8 +41,7 @@ class RimPoints:
 def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, least: float) -> RimPoints:
     """All points near free rims; `height` of the metal as drawn, `least`: how far a rim is felt at least (m)."""
     found = [_about(flat, number, lattices, least) for number in flat.inside]
-    at, distance, foot, side, slants = (np.concatenate([part[n] for part in found], axis=-1) for n in range(5))
-    place = np.stack([lattice.place[n] for lattice, n in zip(lattices, at)])
+    at, place, distance, foot, side, slants = (np.concatenate([part[n] for part in found], axis=-1) for n in range(6))
     key = np.ravel_multi_index(tuple(at), [lattice.number.size for lattice in lattices])
     _, first, back = np.unique(key, return_index=True, return_inverse=True)
     each = place[:, first].T
@@ -61,7 +60,7 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
     felt &= np.abs((side * normal).sum(axis=0)) > 1.0 - SAME_WAY  # beside a side, not past its ends
     places, ways = (
         _range(value[felt], back[felt], first.size)
-        for value in ((side * foot).sum(axis=0), side[0] ** 2 - side[1] ** 2)
+        for value in ((side * (foot - place)).sum(axis=0), side[0] ** 2 - side[1] ** 2)
     )
     relative = distance / np.maximum((np.abs(side) * cells).sum(axis=0), flat.margin)  # cells across the side
     gap = facing(flat, foot, normal)
@@ -111,10 +110,14 @@ def _seen_from_outside(
     key = np.ravel_multi_index(tuple(at), shape)  # rising
     found, turned, before = s.copy(), normal.copy(), gap.copy()
     odd = np.stack([lattice.number[n] % 2 for lattice, n in zip(lattices, at)])
-    for a, step in enumerate((shape[1], 1)):
+    for a, lattice in enumerate(lattices):
         middle = np.nonzero((odd[a] == 1) & (odd[1 - a] == 0) & (s <= margin))[0]
-        rows = [np.minimum(np.searchsorted(key, key[middle] + way * step), key.size - 1) for way in (-1, 1)]
-        outside = [(key[row] == key[middle] + way * step) & (s[row] > margin) for row, way in zip(rows, (-1, 1))]
+        beside = [
+            np.where(np.arange(2)[:, None] == a, lattice.same[at[a, middle] + way], at[:, middle]) for way in (-1, 1)
+        ]
+        keys = [np.ravel_multi_index(tuple(each), shape) for each in beside]
+        rows = [np.minimum(np.searchsorted(key, each), key.size - 1) for each in keys]
+        outside = [(key[row] == each) & (s[row] > margin) for row, each in zip(rows, keys)]
         for n, way in enumerate((-1, 1)):
             own = outside[n] & ~outside[1 - n]
             row, to = rows[n][own], middle[own]
@@ -125,13 +128,14 @@ def _seen_from_outside(
 
 
 def _about(flat: FlatMetal, number: int, lattices: Sequence[HalfLattice], least: float) -> tuple[np.ndarray, ...]:
-    """(places, distance, foot, normal of the side, whether it slants) of points near each side of one body."""
+    """(places in the lattices, place (m), distance, foot, normal of the side, whether it slants) of points near each
+    side of one body; past a seam: places of the samples that they are, the place as the side sees it."""
     sides = sides_of(flat.bodies[number].shape, flat.normal)
     assert sides is not None
     start, end = sides
     outwards = outward(start, end, lambda points: flat.holds_alone(number, points))
     parts: list[tuple[np.ndarray, ...]] = [
-        (np.empty((2, 0), int), np.empty(0), np.empty((2, 0)), np.empty((2, 0)), np.empty(0, bool))
+        (np.empty((2, 0), int), np.empty((2, 0)), np.empty(0), *[np.empty((2, 0))] * 2, np.empty(0, bool))
     ]
     for first, last, normal in zip(start, end, outwards):
         cuts = [_near(*each, least, flat.margin) for each in zip(lattices, first, last, np.abs(normal))]
@@ -141,10 +145,13 @@ def _about(flat: FlatMetal, number: int, lattices: Sequence[HalfLattice], least:
         distance, foot = nearest_foot(points, first, last)
         cell = max(float(lattice.cell[cut].max()) for lattice, cut in zip(lattices, cuts))
         near = np.nonzero(distance < max(REACH * cell * 2.0**0.5, least))
-        at = np.stack([cut[n] for cut, n in zip(cuts, near)])
+        seen = [cut[n] for cut, n in zip(cuts, near)]
+        at, place = (
+            np.stack([each[n] for each, n in zip(of, seen)]) for of in zip(*((b.same, b.place) for b in lattices))
+        )
         slants = np.full(at.shape[1], np.abs(normal).min() > UPRIGHT)
-        parts.append((at, distance[near], foot[near].T, np.repeat(normal[:, None], at.shape[1], axis=1), slants))
-    return tuple(np.concatenate([part[n] for part in parts], axis=-1) for n in range(5))
+        parts.append((at, place, distance[near], foot[near].T, np.repeat(normal[:, None], at.shape[1], axis=1), slants))
+    return tuple(np.concatenate([part[n] for part in parts], axis=-1) for n in range(6))
 
 
 def _near(lattice: HalfLattice, start: float, end: float, across: float, least: float, margin: float) -> np.ndarray:
