@@ -16,7 +16,7 @@ import numpy as np
 ASPECTS = 0.125, 8.0  # heights of cells that are told apart; flatter and taller ones count as these
 MOST = 0.5  # of the even field's flux through a link that changes: m stays positive
 ON_RIM = 1e-6  # cells; nodes nearer to the rim lie on it
-TURN = 1e-3  # cells from the middle of a gap within which links across the plane count as in it
+TURN = 1e-3  # cells from the middle of a gap within which links across the plane count as so far before it
 
 
 def rim_field(place: np.ndarray, gap: np.ndarray) -> np.ndarray:
@@ -38,7 +38,8 @@ def odd_flux(distance: np.ndarray, aspect: np.ndarray, gap: np.ndarray, reach: f
     found = np.empty(distance.shape)
     for own in (np.isinf(gap), np.isfinite(gap)):
         if own.any():
-            kinds = np.stack((np.mod(0.5 - distance[own], 1.0), np.clip(aspect[own], *ASPECTS), gap[own]))
+            offset = _beside_turn(np.mod(0.5 - distance[own], 1.0), gap[own])
+            kinds = np.stack((offset, np.clip(aspect[own], *ASPECTS), gap[own]))
             kinds[0] = np.where(kinds[0] > 1.0 - ON_RIM, 0.0, kinds[0])
             kinds, back = np.unique(kinds, axis=1, return_inverse=True)
             change = _changes(kinds[0], kinds[1], kinds[2], reach)
@@ -46,6 +47,13 @@ def odd_flux(distance: np.ndarray, aspect: np.ndarray, gap: np.ndarray, reach: f
             known = (number >= 0) & (number < change.shape[1])
             found[own] = np.where(known, change[back.ravel(), np.where(known, number, 0)], 0.0)
     return found
+
+
+def _beside_turn(offset: np.ndarray, gap: np.ndarray) -> np.ndarray:
+    """Offsets t, of which none has a node in the middle of a gap: the links there have a field without a sign."""
+    middle = np.where(np.isfinite(gap), 0.5 * gap, 0.25 - offset)
+    within = np.abs(np.mod(middle + offset + 0.5, 1.0) - 0.5) < TURN * (1.0 + ON_RIM)
+    return np.where(within, np.mod(TURN - middle, 1.0), offset)
 
 
 def _before(aspect: np.ndarray, reach: float) -> int:
@@ -65,9 +73,6 @@ def _changes(offset: np.ndarray, aspect: np.ndarray, gap: np.ndarray, reach: flo
     psi = rim_field(0.5 * (nodes[:, 1:] + nodes[:, :-1]) + 1j * between, gap[:, None, None]).imag
     phi[:, :, 0] = np.where(s < ON_RIM, 0.0, phi[:, :, 0])
     slope, flux = np.diff(phi, axis=2)[:, 1:-1] / aspect[:, None, None], -np.diff(psi, axis=1)
-    if not single:  # what turns in the middle of a gap has no sign there
-        turned = np.abs(nodes[:, 1:-1] - 0.5 * gap[:, None, None]) < TURN
-        slope, flux = (np.where(turned, 1.0 / TURN, values) for values in (slope, flux))
     away = np.where(nodes > 0.5 * gap[:, None, None], nodes - gap[:, None, None], nodes)[:, 1:-1]  # from the nearer rim
     active = (np.abs(away) < felt[:, None, None] - ON_RIM) & (between < felt[:, None, None] - ON_RIM)
     excess = np.sum(np.where(active, flux / slope - 1.0, 0.0), axis=(1, 2))
