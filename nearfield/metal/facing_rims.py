@@ -6,33 +6,79 @@ circuit in a gap does: about those each rim keeps the field of its own (a dipole
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from nearfield.metal.outlines import FlatMetal, outward, sides_of
-from nearfield.metal.patches import cell_near
+from nearfield.metal.outlines import BESIDE, outward, sides_of
+from nearfield.metal.patches import cell_near, pair
+
+if TYPE_CHECKING:
+    from nearfield.metal.outlines import FlatMetal
+
+Span = tuple[float, float, float, float]  # both rims, first and last place along them (m)
 
 WIDEST = 1.5  # cells; in wider gaps each rim has a field of its own
 ALONG = 1e-9  # part of a side's length by which it may leave an axis
 
 
+class Gap(NamedTuple):
+    """A narrow gap across an axis of the plane (0: u), between rims at `low` and `high`, open from `first` to `last`
+    along the other one (m); which of these two ends are `closed` by metal."""
+
+    axis: int
+    low: float
+    high: float
+    first: float
+    last: float
+    closed: tuple[bool, bool]
+
+    @property
+    def is_slot(self) -> bool:
+        """Whether it is longer than wide: waves run along it, and see its ends as shorts, not as rims."""
+        return self.last - self.first > self.high - self.low
+
+
 def facing(flat: FlatMetal, foot: np.ndarray, normal: np.ndarray) -> np.ndarray:
-    """Widths (m) of the gaps before points (2, n) on rims with unit normals (2, n); inf where none is narrow."""
-    found = np.full(foot.shape[1], np.inf)
-    if flat.gaps is None:
-        flat.gaps = _gaps(flat)
-    for axis, (low, high, first, last) in flat.gaps:
+    """Numbers (see `gaps_of`) of the narrowest gaps before points (2, n) on rims with unit normals (2, n); -1: none."""
+    found, gaps = np.full(foot.shape[1], -1), gaps_of(flat)
+    width = np.full(foot.shape[1], np.inf)
+    for number, (axis, low, high, first, last, _) in enumerate(gaps):
         beside = (first - flat.margin <= foot[1 - axis]) & (foot[1 - axis] <= last + flat.margin)
         for place, way in ((low, 1.0), (high, -1.0)):
             own = beside & (np.abs(foot[axis] - place) <= flat.margin) & (way * normal[axis] > 1.0 - ALONG)
-            found[own] = np.minimum(found[own], high - low)
+            own &= high - low < width
+            found[own], width[own] = number, high - low
     return found
 
 
-def _gaps(flat: FlatMetal) -> list[tuple[int, tuple[float, float, float, float]]]:
-    """(axis across, (both rims, first and last place along them)) of all narrow gaps of a plane."""
-    found = []
+def widths(flat: FlatMetal, number: np.ndarray) -> np.ndarray:
+    """Widths (m) of gaps by number; inf for -1."""
+    known = [gap.high - gap.low for gap in gaps_of(flat)]
+    return np.array([*known, np.inf])[number]
+
+
+def at_ends(flat: FlatMetal, foot: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    """Which points (2, n) on rims with unit normals (2, n) lie on metal that closes a slot at an end."""
+    found = np.zeros(foot.shape[1], dtype=bool)
+    for axis, low, high, first, last, closed in filter(lambda gap: gap.is_slot, gaps_of(flat)):
+        beside = (low - flat.margin <= foot[axis]) & (foot[axis] <= high + flat.margin)
+        beside &= np.abs(normal[1 - axis]) > 1.0 - ALONG
+        for end, shut in zip((first, last), closed):
+            found |= shut & beside & (np.abs(foot[1 - axis] - end) <= flat.margin)
+    return found
+
+
+def gaps_of(flat: FlatMetal) -> list[Gap]:
+    """All narrow gaps of a plane."""
+    if flat.gaps is None:
+        flat.gaps = _gaps(flat)
+    return flat.gaps
+
+
+def _gaps(flat: FlatMetal) -> list[Gap]:
+    found: list[Gap] = []
     sides = [_rims(flat, number) for number in flat.inside]
     for axis, real in enumerate(flat.across):
         start, end, way = _over_seams(flat, axis, [np.concatenate([side[n] for side in sides]) for n in range(3)])
@@ -48,11 +94,34 @@ def _gaps(flat: FlatMetal) -> list[tuple[int, tuple[float, float, float, float]]
                 cell = cell_near(flat.grid, real, places[low], places[high])
                 if span[1] - span[0] > flat.margin and places[high] - places[low] <= WIDEST * cell + flat.margin:
                     gap = float(places[low]), float(places[high]), float(span[0]), float(span[1])
-                    found += [] if _is_fed(flat, axis, gap) else [(axis, gap)]
+                    found += [] if _is_fed(flat, axis, gap) else _open(flat, axis, gap, start, end)
     return found
 
 
-def _is_fed(flat: FlatMetal, axis: int, gap: tuple[float, float, float, float]) -> bool:
+def _open(flat: FlatMetal, axis: int, gap: Span, start: np.ndarray, end: np.ndarray) -> Iterator[Gap]:
+    """The parts of what lies between two rims that no metal of the plane fills; `start`, `end` of all sides."""
+    low, high, first, last = gap
+    middle = 0.5 * (low + high)
+    before, after = start[:, axis] - middle, end[:, axis] - middle
+    own = np.flatnonzero(before * after < 0.0)
+    part = before[own] / (before[own] - after[own])
+    cuts = start[own, 1 - axis] + part * (end[own, 1 - axis] - start[own, 1 - axis])
+    cuts = np.unique(np.concatenate(([first, last], cuts[(cuts > first) & (cuts < last)])))
+
+    def holds(along: np.ndarray) -> np.ndarray:
+        at = np.full((along.size, 2), middle)
+        at[:, 1 - axis] = along
+        return flat.holds(at)
+
+    free = np.concatenate(([False], ~holds(0.5 * (cuts[1:] + cuts[:-1])), [False]))
+    begins, ends = np.flatnonzero(free[1:] & ~free[:-1]), np.flatnonzero(~free[1:] & free[:-1])
+    step = BESIDE * flat.shortest
+    shut = np.stack((holds(cuts[begins] - step), holds(cuts[ends] + step)), axis=1)
+    for a, b, closed in zip(cuts[begins].tolist(), cuts[ends].tolist(), shut.tolist()):
+        yield Gap(axis, low, high, a, b, pair(closed))
+
+
+def _is_fed(flat: FlatMetal, axis: int, gap: Span) -> bool:
     """Whether a circuit lies in a gap."""
     across, along = flat.fed[:, axis], flat.fed[:, 1 - axis]
     inside = (gap[0] - flat.margin < across) & (across < gap[1] + flat.margin)

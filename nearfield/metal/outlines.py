@@ -19,6 +19,7 @@ from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.metal.patches import margin_of, next_axes, pair, shortest_cells
 
 if TYPE_CHECKING:
+    from nearfield.metal.facing_rims import Gap
     from nearfield.metal.metal import Body
 
 CORNERS = 128  # of the polygon that stands for a disc, for its outline and for what lies in it
@@ -77,7 +78,7 @@ class FlatMetal:
         self._ends = pair((corners[:, 0].min(axis=0).tolist(), corners[:, 1].max(axis=0).tolist()))
         own = {number: replace(bodies[number], shape=straightened(bodies[number].shape, normal)) for number in inside}
         self.bodies: Sequence[Body] = [own.get(number, self._straight(body)) for number, body in enumerate(bodies)]
-        self.gaps: list[tuple[int, tuple[float, float, float, float]]] | None = None  # kept by facing_rims.py
+        self.gaps: list[Gap] | None = None  # kept by facing_rims.py
         places = np.empty((0, 3)) if fed is None else fed
         self.fed = places[np.abs(places[:, normal] - self._place) <= self.margin][:, list(self.across)]
 

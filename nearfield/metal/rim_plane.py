@@ -26,6 +26,7 @@ from nearfield.metal.rim_field import (
 from nearfield.metal.rim_points import rim_points
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.sheet_vertices import corner_factors
+from nearfield.metal.slot_ends import with_ends
 
 CLOSED = 1e-6  # part of an edge; edges that are open by less are metal
 # Energy of fields along a narrow gap: next to none, so that they are changed alone where that is enough, and waves
@@ -48,7 +49,7 @@ class RimPlane:
         self._along = [lattices[a] for a in self._across]
         self._levels(samples.grid, node)
         least = REACH * self._cells
-        self.points = rim_points(flat, self._along, height, least)
+        self.points = with_ends(rim_points(flat, self._along, height, least), flat, self._along)
         self.metal: np.ndarray = np.empty(0, dtype=np.int64)
         self.cut: np.ndarray = np.empty(0, dtype=np.int64)
         self.open: np.ndarray = np.empty(0, dtype=np.int64)
@@ -158,6 +159,8 @@ class RimPlane:
         for view, which, level in self._views((True, True), False, by_cell):
             z, low, high = self._nodes[level], self._centres[level], self._centres[level + 1]
             value = face_in_plane(view, z, low, high)
+            if z == 0.0:
+                value = value / self.points.opened[which]
             energy = face_energy_in_plane(view, low, high, value) + ELSEWHERE
             yield self._made(3 + self._normal, which, level, z, value, energy)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearfield.metal.facing_rims import facing
+from nearfield.metal.facing_rims import at_ends, facing, widths
 from nearfield.metal.half_lattice import HalfLattice
 from nearfield.metal.outlines import BESIDE, FlatMetal, nearest_foot, outward, past_ends, sides_of
 from nearfield.metal.patches import spread
@@ -23,7 +23,8 @@ SAME_WAY = 1e-6  # difference of the cosines of twice the angles of rims below w
 class RimPoints:
     """Points of a plane: their places in the lattices of u and v, signed distance (m) from the nearest free rim,
     positive outside metal, its unit normal outwards, how far the rim is felt (m), which feel no other rim and which
-    feel one across it, as at a corner, and how wide the gap before the rim is (m; inf unless it is narrow).
+    feel one across it, as at a corner, the number of the narrow gap before the rim (-1: none) and how wide it is (m;
+    inf), and the open part of the cell along a slot that ends in it (slot_ends.py; 1 elsewhere).
 
     `by_cell`: whose factors the time step bounds cell by cell (cell_bound.py), about rims along no axis, which are
     sides of an outline, and about narrow gaps."""
@@ -35,7 +36,9 @@ class RimPoints:
     by_cell: np.ndarray
     alone: np.ndarray
     cornered: np.ndarray
+    facing: np.ndarray
     gap: np.ndarray
+    opened: np.ndarray
 
 
 def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, least: float) -> RimPoints:
@@ -54,7 +57,7 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
     normal = np.where(distance > flat.margin, own, side)
     beyond = (foot + BESIDE * flat.shortest * normal).T
     free = ~flat.holds(beyond) & ~past_ends(beyond, [lattice.end for lattice in lattices], flat.margin)
-    free &= ~flat.touches_others(foot.T, height)
+    free &= ~flat.touches_others(foot.T, height) & ~at_ends(flat, foot, normal)
     cells = np.stack([lattice.cell[n] for lattice, n in zip(lattices, at)])
     felt = free & (distance < np.maximum(REACH * (np.abs(side) * cells).sum(axis=0), least))
     felt &= np.abs((side * normal).sum(axis=0)) > 1.0 - SAME_WAY  # beside a side, not past its ends
@@ -63,7 +66,8 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
         for value in ((side * (foot - place)).sum(axis=0), side[0] ** 2 - side[1] ** 2)
     )
     relative = distance / np.maximum((np.abs(side) * cells).sum(axis=0), flat.margin)  # cells across the side
-    gap = facing(flat, foot, normal)
+    facing_it = facing(flat, foot, normal)
+    gap = widths(flat, facing_it)
     if np.isfinite(gap).any():  # midway between two rims that with a narrow gap counts, on either side
         relative = np.round(relative, TIES)
     order = np.lexsort((gap, relative, key))
@@ -73,9 +77,11 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
     chosen = order[np.unique(key[order], return_index=True)[1]]
     s = np.where(inside, -distance, distance)[chosen]
     reach = np.maximum(REACH * (np.abs(normal[:, chosen]) * cells[:, chosen]).sum(axis=0), least)
-    s, normal, gap = _seen_from_outside(lattices, at[:, chosen], s, normal[:, chosen], gap[chosen], flat.margin)
+    s, normal, facing_it = _seen_from_outside(
+        lattices, at[:, chosen], s, normal[:, chosen], facing_it[chosen], flat.margin
+    )
     s = np.where(np.abs(s) <= flat.margin, 0.0, s)
-    wide = np.isinf(gap)
+    gap, wide = widths(flat, facing_it), facing_it < 0
     alone = (places[back[chosen]] < flat.margin) & (ways[back[chosen]] < SAME_WAY) & wide
     cornered = ways[back[chosen]] > 1.0
     near = np.abs(s) < reach - flat.margin
@@ -87,7 +93,9 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
         (slants[chosen] | (~wide & ~cornered))[near],
         alone[near],
         cornered[near],
+        facing_it[near],
         gap[near],
+        np.ones(np.count_nonzero(near)),
     )
 
 
@@ -102,7 +110,7 @@ def _range(value: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
 def _seen_from_outside(
     lattices: Sequence[HalfLattice], at: np.ndarray, s: np.ndarray, normal: np.ndarray, gap: np.ndarray, margin: float
 ):
-    """Distances, normals and gaps, of the middle of an edge that leaves metal those of the rim that it crosses.
+    """Distances, normals and numbers of gaps; of the middle of an edge that leaves metal those of the rim it crosses.
 
     Near a corner another rim may be nearer to its middle.
     """

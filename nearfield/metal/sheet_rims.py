@@ -69,7 +69,7 @@ class SheetRims:
         flat = self._flats[place]
         foot = np.array([[rim[a]] for a in flat.across])
         normal = np.array([[float(a == axis)] for a in flat.across])
-        return bool(np.isfinite(facing(flat, foot, normal)[0]))
+        return bool(facing(flat, foot, normal)[0] >= 0)
 
     def _closed(self, planes: Sequence[RimPlane], ends: Iterable) -> np.ndarray:
         """Cut edges that meet the ends of circuits, wires and narrow metal: those are joined to the metal."""
