@@ -61,7 +61,15 @@ def test_a_filled_box_rings_at_the_frequencies_of_its_axes(name):
     assert len({*CONSTANTS[0]}) == len({*CONSTANTS[1]}) == 3
 
 
-@pytest.mark.parametrize("more", [{}, {"permeability": (5.0, 1.5, 1.0), "conductivity": (0.1, 0.0, 2.0)}])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"permeability": (5.0, 1.5, 1.0), "conductivity": (0.1, 0.0, 2.0)},
+        {"poles": [nf.Lorentz(0.5, 4e9, 5e8)]},
+        {"poles": [nf.Debye(3.0, 1e-10)], "magnetic_poles": [nf.Drude(3e9, 1e8)]},
+    ],
+)
 def test_a_slab_is_to_each_polarisation_what_its_own_medium_is(more):
     """The same bits, with faces inside cells: no other constant takes part."""
     medium = nf.Medium((4.0, 2.0, 7.0), **more)
@@ -148,6 +156,21 @@ def test_what_knows_isotropic_media_alone_refuses_by_name():
         model(background=medium, **entries)._setup().plan  # noqa: B018
     inside = nf.Structure(nf.Box((8e-3, 8e-3, 8e-3), (12e-3, 12e-3, 12e-3)), medium)
     assert model(structures=[inside], **entries)._setup().plan is not None
+
+
+@pytest.mark.parametrize("where", ["body", "background"])
+def test_poles_of_such_media_are_judged_along_each_axis(where):
+    """eps_inf - (f_p/f)^2 with f_p/f up to 1.33 in the band: below 0 along x alone."""
+    medium = nf.Medium((1.5, 3.0, 9.0), poles=[nf.Drude(8e9, 0.0)])
+    body = [nf.Structure(nf.Sphere((4e-3,) * 3, 2e-3), medium if where == "body" else nf.Medium())]
+    found = model(
+        structures=body,
+        background=nf.Medium() if where == "body" else medium,
+        sources=[nf.PointCurrent((4e-3,) * 3, "z", nf.ModulatedGaussian(8e9, 4e9))],
+        monitors=[nf.Probe("ez", (4e-3,) * 3)],
+    )
+    assert any("permittivity below 0" in said for said in found.check().warnings)
+    assert any(each.name == "surfaces of negative permittivity" for each in found.run(threads=1).trust)
 
 
 def test_a_port_has_the_mode_of_an_anisotropic_filling_and_refuses_it_by_its_family():

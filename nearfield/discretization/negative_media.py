@@ -10,7 +10,7 @@ import numpy as np
 from nearfield.bodies.outlines import straight_sides
 from nearfield.discretization.cpml import looked_at
 from nearfield.grid.yee import AXES
-from nearfield.media.materials import Medium
+from nearfield.media.materials import NAMES, Medium
 
 if TYPE_CHECKING:
     from nearfield.bodies.geometry import FilledShape
@@ -47,10 +47,11 @@ def negative_media_cautions(setup: Discretization) -> Iterator[str]:
 
 
 def _negative(setup: Discretization, medium: Medium) -> bool:
-    """Whether Re eps_r is 0 or below somewhere in the band."""
+    """Whether Re eps_r is 0 or below somewhere in the band, along x, y or z."""
     if not medium.dispersive or not setup.band[1] > 0.0:
         return False
-    return bool(np.real(medium.relative_permittivity(looked_at(setup.band))).min() <= 0.0)
+    seen = [medium.along(axis).relative_permittivity(looked_at(setup.band)) for axis in NAMES]
+    return bool(np.real(seen).min() <= 0.0)
 
 
 def _off_lines(setup: Discretization, body: FilledShape) -> Iterator[tuple[float, str]]:
