@@ -4,6 +4,7 @@ import pytest
 
 import nearfield as nf
 from nearfield.discretization.discretization import Discretization
+from nearfield.discretization.negative_media import negative_media_cautions
 from nearfield.trust.model import model_trust
 
 
@@ -53,16 +54,49 @@ def test_flat_faces_and_full_tensors_miss_nothing():
 )
 @pytest.mark.parametrize("plasma", [12e9, 1e9])
 def test_surfaces_of_media_of_negative_permittivity_are_named_where_they_are_off_the_lines(body, off, plasma):
-    """Of a plasma of 1 GHz eps is positive over the band."""
+    """Of a plasma of 1 GHz eps is positive over the band; with a loss of 3e10 1/s none rings."""
+    found, said = negative("permittivity", body, poles=nf.Drude(plasma, 3e10))
+    assert (found is None) == (plasma < 5e9) and len(said) == (plasma > 5e9 and off > 0)
+    if found:
+        assert (found.value, found.verdict) == (pytest.approx(off, abs=1e-9), "warn" if off else "good")
+
+
+@pytest.mark.parametrize("low", [-2e-3, -2.5e-3, -2.3e-3])
+def test_faces_of_media_of_negative_permeability_belong_in_the_middles_of_cells(low):
+    """H across a face lies on the lines: what is right for E is wrong by half a cell."""
+    body = nf.Box((-4.5e-3, -4.5e-3, low), (4.5e-3, 4.5e-3, 3.5e-3))
+    off = abs(low + 2.5e-3) / 1e-3
+    found, said = negative("permeability", body, magnetic_poles=nf.Drude(12e9, 1e10))
+    assert (found.value, found.verdict) == (pytest.approx(off, abs=1e-9), "warn" if off else "good")
+    assert len(said) == (off > 0) and all("middles of cells" in each for each in said)
+    assert negative("permittivity", body, magnetic_poles=nf.Drude(12e9, 1e10)) == (None, [])
+
+
+@pytest.mark.parametrize(
+    ("plasma", "loss", "cell", "verdict"),
+    [
+        (20e9, 1e9, 1e-3, "bad"),  # eps -3 to -10 in the band, with a loss of a fiftieth
+        (20e9, 3e10, 1e-3, "warn"),  # of two thirds
+        (60e9, 1e9, 1e-3, "warn"),  # -35 and below
+        (20e9, 1e9, 0.15e-3, "warn"),  # 33 cells a radius
+    ],
+)
+@pytest.mark.parametrize("half", ["permittivity", "permeability"])
+def test_round_bodies_that_ring_with_little_loss_and_few_cells_are_bad(half, plasma, loss, cell, verdict):
+    poles = {"poles" if half == "permittivity" else "magnetic_poles": nf.Drude(plasma, loss)}
+    found, said = negative(half, nf.Sphere((0, 0, 0), 5e-3), cell, **poles)
+    assert found.verdict == verdict and len(said) == 1 and "ring" in said[0]
+
+
+def negative(half, body, cell=1e-3, **poles):
+    """The trust entry and the warnings about a half of a medium that is negative in a band from 6 to 10 GHz."""
     model = nf.Simulation(
-        grid=nf.Grid.uniform(1e-3, [20] * 3, [-10e-3] * 3),
+        grid=nf.Grid.uniform(cell, [round(20e-3 / cell)] * 3, [-10e-3] * 3),
         boundaries=nf.Boundaries(nf.PEC),
-        structures=[nf.Structure(body, nf.Medium(poles=nf.Drude(plasma, 1e9)))],
+        structures=[nf.Structure(body, nf.Medium(**poles))],
         sources=[nf.PointCurrent((0, 0, -8e-3), "x", nf.ModulatedGaussian(8e9, 4e9))],
         steps=10,
     )
-    found = [each for each in model_trust(Discretization(model)) if each.name == "surfaces of negative permittivity"]
-    said = [each for each in model.check().warnings if "permittivity below 0" in each]
-    assert len(found) == (plasma > 5e9) and len(said) == (plasma > 5e9 and off > 0)
-    if found:
-        assert (found[0].value, found[0].verdict) == (pytest.approx(off, abs=1e-9), "warn" if off else "good")
+    setup = Discretization(model)
+    found = [each for each in model_trust(setup) if each.name == f"surfaces of negative {half}"]
+    return found[0] if found else None, [each for each in negative_media_cautions(setup) if f"{half} below 0" in each]
