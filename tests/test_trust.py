@@ -212,6 +212,41 @@ def test_the_return_of_a_cpml_is_that_of_a_run(medium, cells):
     assert entry_of(model_trust(setup), "CPML return").value >= 20 * np.log10(estimate.max()) - 0.5
 
 
+@pytest.mark.parametrize(("along", "verdict"), [(0.5, "good"), (0.95, "bad"), (1.05, "bad"), (2.0, "good")])
+def test_the_return_of_a_cpml_in_a_bloch_cell_is_that_of_its_angle(along, verdict):
+    """At k = along w/c, of waves and of fields that fall towards it; to 0.5 dB, as grazing waves ring on for long.
+
+    With a record over time nobody says which frequencies are looked at, so nothing is bad.
+    """
+    frequency, cell, cells, room = 1e9, 299792458.0 / 1e9 / 20, 6, 4
+    k = along * 2 * np.pi * frequency / 299792458.0
+
+    def model(length, end):
+        return nf.Simulation(
+            grid=nf.Grid.uniform(cell, (1, 1, length)),
+            boundaries=nf.Boundaries(x=nf.Bloch(wave_number=k), y="periodic", z_low=nf.CPML(60), z_high=end),
+            sources=[
+                nf.CurrentSheet(
+                    (0, 0, 100 * cell), (cell, cell, 100 * cell), "x", nf.ModulatedGaussian(frequency, 0.7e9)
+                )
+            ],
+            monitors=[nf.FieldDFT("e", (0, 0, 100 * cell), (cell, cell, 100 * cell), [frequency])],
+            precision="double",
+            steps=2500,
+        )
+
+    layered = model(100 + room + cells, nf.CPML(cells))
+    with_layer, endless = (
+        each.run(threads=1)["e"]["Ex"].values.ravel()[0] for each in (layered, model(200, nf.CPML(60)))
+    )
+    found = abs(with_layer / endless - 1)
+    entry = entry_of(model_trust(Discretization(layered)), "CPML return")
+    assert entry.value == pytest.approx(20 * np.log10(found), abs=0.5)
+    assert entry.verdict == verdict and ("evanescent" in entry.text) == (along > 1)
+    timed = layered.model_copy(update={"monitors": (nf.Probe("e", (0.5 * cell, 0, 100 * cell), "Ex"),)})
+    assert entry_of(model_trust(Discretization(timed)), "CPML return").verdict != "bad"
+
+
 def entry_of(entries, name) -> Trust:
     (found,) = [each for each in entries if each.name == name]
     return found

@@ -21,6 +21,7 @@ from nearfield.metal.moves import whole_rims
 from nearfield.metal.resistive_cautions import worst_rim
 from nearfield.sources.waveforms import ContinuousWave
 from nearfield.trust.entries import Trust, judged
+from nearfield.trust.oblique_walls import oblique_wall_trust
 from nearfield.trust.slanting_media import slanting_media
 from nearfield.trust.walls import wall_trust
 
@@ -52,6 +53,7 @@ def model_trust(setup: Discretization) -> list[Trust]:
         *slanting_media(setup),
         *_negative_media(setup),
         *wall_trust(setup),
+        *oblique_wall_trust(setup),
         *_aliases(setup),
         *_rounding(setup),
     ]
