@@ -64,10 +64,13 @@ def line(
     )
 
 
-def slab(fine: int = 1, modes=1, **more) -> nf.Simulation:
-    """A film of silicon, 0.22 um, in oxide between metal plates, light along z: E goes from plate to plate."""
+def slab(fine: int = 1, modes=1, plates: int = 2, **more) -> nf.Simulation:
+    """A film of silicon, 0.22 um, in oxide between metal plates, light along z: E goes from plate to plate.
+
+    `plates`: cells between them.
+    """
     cell = 20e-9 / fine
-    n, plates, length = 11 * fine, 2, 80 * fine
+    n, length = 11 * fine, 80 * fine
     x = cell * (np.arange(n + 2 * (40 * fine + LAYER) + 1) - 40 * fine - LAYER)
     ends = x[LAYER], x[-1 - LAYER]
     y, z = cell * np.arange(plates + 1), cell * np.arange(length + 1)

@@ -1,5 +1,7 @@
 """Waveguide ports of shape "open": modes of lines and cores without metal around them."""
 
+import warnings
+
 import numpy as np
 import pytest
 from lines import LAYER, MM, line, silicon, slab, slot_line, with_flux
@@ -262,6 +264,15 @@ def test_light_in_a_film_passes_whole():
     (a, b), (_, d) = (waves(result, "in", name, f) for name in ("in", "out"))
     assert level(b / a).max() < -65
     assert np.abs(d / a / placed(model).per_cell(f) ** 48 - 1).max() < 1e-4
+
+
+def test_a_film_between_plates_a_cell_apart_has_the_same_mode_without_a_warning():
+    """No cell beside its edges has a potential that could lead currents along the border."""
+    f = np.array([193.4e12])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = placed(slab(plates=1))
+    assert index(found, f)[0] == pytest.approx(index(placed(slab()), f)[0], rel=1e-9)
 
 
 @pytest.mark.slow

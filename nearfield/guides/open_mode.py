@@ -84,11 +84,14 @@ def ended(section: Section, kept: np.ndarray, profiles: np.ndarray, te: bool) ->
     live = np.flatnonzero(live)
     area, alive = area[live], np.flatnonzero((section.cells if te else section.live_n).ravel())
     operator = differences(section, te)[0][live][:, alive]
+    found = np.zeros_like(profiles)
+    found[:, kept] = profiles[:, kept]
     touched = np.flatnonzero(np.abs(operator[kept]).sum(axis=0))
+    if not touched.size:  # no potential acts on the kept edges: between walls a cell apart
+        return found
     inner, outer = operator[kept][:, touched], operator[~kept][:, touched]
     missing = outer.T @ (area[~kept, None] * profiles.T[~kept])
     matrix = inner.T @ diags(area[kept]) @ inner
     matrix = matrix + EASED * matrix.diagonal().mean() * identity(matrix.shape[0])
-    found = np.zeros_like(profiles)
-    found[:, kept] = profiles[:, kept] + (inner @ splu(matrix.tocsc()).solve(missing)).T
+    found[:, kept] += (inner @ splu(matrix.tocsc()).solve(missing)).T
     return found
