@@ -14,8 +14,10 @@ from dipoles import Dipole, cube
 import nearfield as nf
 from nearfield.analysis.farfield import Wall, allowed_directions, sphere_power
 from nearfield.analysis.pattern import FarFieldResult
+from nearfield.discretization.discretization import Discretization
 from nearfield.records.records import ExcitationRecord, Variable
 from nearfield.results import ExcitationResult
+from nearfield.trust.model import model_trust
 
 FREQUENCY = 1e9
 WAVELENGTH = 299792458.0 / FREQUENCY
@@ -216,6 +218,34 @@ def test_what_reaches_through_the_surface_is_warned_of():
     assert "structure 'board' reaches beyond the surface at x_high" in text
     (text,) = warnings((0.02, 0.02, 0.005), nf.Boundaries(all=nf.CPML(8)))
     assert "at z_low" in text
+
+
+@pytest.mark.parametrize(
+    ("wide", "low", "upper", "share", "verdict"),
+    [
+        (1.0, -1.0, 0.02, 50.0, "bad"),  # a half space: half of four faces, and the one below
+        (1.0, 0.015, 0.020, 14.0, "bad"),  # 5 cells and the samples at its faces, so 5 to 6 of 26 of four of six faces
+        (1.0, 0.018, 0.019, 4.0, "warn"),  # a cell: 1 to 2
+        (0.01, 0.015, 0.020, 0.0, None),  # within the surface
+    ],
+)
+def test_matter_that_fills_much_of_the_surface_is_named_as_the_cause_it_is(wide, low, upper, share, verdict):
+    """To 3 %, as a face is looked at in 24 places a side."""
+    lower, higher = (0.02 - wide, 0.02 - wide, low), (0.02 + wide, 0.02 + wide, upper)
+    model = nf.Simulation(
+        grid=nf.Grid.uniform(1e-3, (40, 40, 40)),
+        structures=[nf.Structure(nf.Box(lower, higher), nf.Medium(4.0), name="ground")],
+        boundaries=nf.Boundaries(all=nf.CPML(4)),
+        sources=[nf.PointCurrent((0.02, 0.02, 0.025), "x", nf.Gaussian(5e9))],
+        monitors=[nf.FarField("far", [3e9])],
+    )
+    found = [each for each in model_trust(Discretization(model)) if each.name.startswith("matter through")]
+    assert [(each.value, each.verdict) for each in found] == (verdict is not None) * [
+        (pytest.approx(share, abs=3), verdict)
+    ]
+    said = [each for each in model.check().warnings if "'far'" in each]
+    assert any("one medium all around" in each for each in said) == (verdict == "bad")
+    assert any("enlarge the space" in each for each in said) == (verdict == "warn")
 
 
 def test_a_guide_may_leave_through_the_surface_behind_its_port_alone():

@@ -27,7 +27,7 @@ from nearfield.lowering.context import Context
 from nearfield.monitors.guide_exits import close_guides, moved_faces, reached_back
 from nearfield.monitors.regions import BoxLike, Monitor, SomeFrequencies
 from nearfield.monitors.surfaces import FacePlace, closed_box, surface_terms, surface_variables
-from nearfield.monitors.surroundings import surrounding
+from nearfield.monitors.surroundings import foreign_share, surrounding
 from nearfield.plan.recorders import DFTBox, Recording
 from nearfield.records.records import Variable, Variables
 from nearfield.records.regions import frequency_axis
@@ -227,6 +227,10 @@ class FarField(Monitor):
         """The faces of the surface, those on walls left out."""
         first, last = self._box(context)
         return closed_box(first, last, on_walls(context, first, last))
+
+    def _foreign(self, context: Context) -> float:
+        """The part of the surface in other matter than the largest part of it."""
+        return foreign_share(context, self._places(context))
 
     def _angles(self, walls: tuple[Wall, ...]) -> tuple[np.ndarray, np.ndarray]:
         """The angles asked for, or all that exist."""

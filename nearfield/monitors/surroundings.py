@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -15,6 +16,8 @@ from nearfield.monitors.surfaces import FacePlace
 LOSSLESS = 1e-9  # s = sigma dt/(2 eps) below this counts as rounding
 SOME = 8  # samples along each side of a face from which the medium is judged
 ALIKE = 1e-6  # relative difference of constants of one medium
+PLACES = 24  # along each side of a face at which other matter is looked for
+DIGITS = 6  # decimals to which constants of one medium are equal
 
 
 def surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ...]) -> Exterior:
@@ -36,6 +39,44 @@ def surrounding(context: Context, places: list[FacePlace], walls: tuple[Wall, ..
         return Exterior(found[0][0], found[1][0], walls)
 
     return context.once(("surrounding", tuple(places), walls), find)
+
+
+def foreign_share(context: Context, places: list[FacePlace]) -> float:
+    """The part of a surface's area, metal apart, that lies in other matter than the largest part of it."""
+
+    def find() -> float:
+        shares = [0.0]
+        for number in (0, 2):  # E and H along the faces: permittivity and permeability
+            areas: dict[float, float] = defaultdict(float)
+            for place in places:
+                sides = [float(line[b] - line[a]) for line, a, b in zip(context.grid.lines, place.first, place.last)]
+                area = float(np.prod([side for axis, side in enumerate(sides) if axis != place.axis]))
+                for value in _along_face(context, place, place.components[number]):
+                    areas[round(float(value), DIGITS)] += area
+            shares += [1.0 - max(areas.values()) / sum(areas.values())] if areas else []
+        return max(shares)
+
+    return context.once(("foreign", tuple(places)), find)
+
+
+def _along_face(context: Context, place: FacePlace, component: int) -> np.ndarray:
+    """Relative constants of a component outside metal at places on a face that are spread evenly over its area."""
+    region, spans = place.region(context.grid, component), []
+    for axis, line in enumerate(context.grid.component_axes(component)):
+        low, high = region.lower[axis], region.upper[axis] - 1
+        near = np.searchsorted(line, np.linspace(line[low], line[high], PLACES))
+        spans.append([low] if axis == place.axis else np.clip(near, low, high))
+    index = [axis.ravel() for axis in np.meshgrid(*spans, indexing="ij")]
+    keep, drive = context.coefficients.media_at(component, *index)
+    alive = (drive != 0.0) & ~context.coefficients.is_metal(component, *index)
+    return _constants(keep[alive], drive[alive])[0]
+
+
+def _constants(keep: np.ndarray, drive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(relative constants, losses s) of coefficients that are not 0."""
+    keep, drive = np.asarray(keep, dtype=float), np.asarray(drive, dtype=float)
+    loss = (1 - keep) / (1 + keep)
+    return 1 / (drive * (1 + loss)), loss
 
 
 def _refuse_anisotropic(context: Context, permittivity: float, permeability: float) -> None:
@@ -65,11 +106,10 @@ def _median_constants(context: Context, places: list[FacePlace], parts: tuple[in
             region = place.region(context.grid, place.components[number])
             some = [np.unique(np.linspace(a, b - 1, SOME).astype(int)) for a, b in zip(region.lower, region.upper)]
             index = [axis.ravel() for axis in np.meshgrid(*some, indexing="ij")]
-            pair = context.coefficients.at(region.component, *index)
-            keep, drive = (np.asarray(part, dtype=float) for part in pair)
+            keep, drive = context.coefficients.at(region.component, *index)
             alive = drive != 0.0
-            loss = (1 - keep[alive]) / (1 + keep[alive])
-            constants.append(1 / (drive[alive] * (1 + loss)))
+            found, loss = _constants(keep[alive], drive[alive])
+            constants.append(found)
             losses.append(loss)
     values = np.concatenate(constants)
     return (round(float(np.median(values)), 9), float(np.median(np.concatenate(losses)))) if values.size else (1.0, 0.0)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nearfield.discretization.enclosure import FOREIGN, foreign_share
 from nearfield.discretization.excitations import all_waveforms
 from nearfield.discretization.moves import acting_bodies, moves
 from nearfield.discretization.negative_media import HALVES, rough_surfaces, worst_of
@@ -54,6 +55,7 @@ def model_trust(setup: Discretization) -> list[Trust]:
         *_negative_media(setup),
         *wall_trust(setup),
         *oblique_wall_trust(setup),
+        *_far_field_media(setup),
         *_aliases(setup),
         *_rounding(setup),
     ]
@@ -158,6 +160,17 @@ def _negative_media(setup: Discretization) -> Iterator[Trust]:
             )
         entry = judged(f"surfaces of negative {half}", worst.off, *NEGATIVE, text, "cells")
         yield replace(entry, verdict="bad") if worst.rings else entry
+
+
+def _far_field_media(setup: Discretization) -> Iterator[Trust]:
+    """How much of far-field surfaces lies in other matter than the rest."""
+    for monitor in setup.simulation.monitors:
+        if monitor.kind == "far-field" and (share := foreign_share(setup, monitor)) > 0.0:
+            text = (
+                "of its surface lies in other matter than the rest, and a far field is that of one medium all around: "
+                "what leaves within a half space or a thick board radiates otherwise, however large the surface is"
+            )
+            yield judged(f"matter through the far-field surface, {monitor.name}", share, *FOREIGN, text, "%")
 
 
 def _aliases(setup: Discretization) -> Iterator[Trust]:
