@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 Span = tuple[float, float, float, float]  # both rims, first and last place along them (m)
 
 WIDEST = 1.5  # cells; in wider gaps each rim has a field of its own
+SHARED = 1.15  # cells; in wider gaps the rims at ends have a field of their own
 ALONG = 1e-9  # part of a side's length by which it may leave an axis
 
 
 class Gap(NamedTuple):
     """A narrow gap across an axis of the plane (0: u), between rims at `low` and `high`, open from `first` to `last`
-    along the other one (m); which of these two ends are `closed` by metal."""
+    along the other one (m); which of these two ends are `closed` by metal; whether it is so narrow that the rims there
+    `share` their field with those along it."""
 
     axis: int
     low: float
@@ -33,10 +35,11 @@ class Gap(NamedTuple):
     first: float
     last: float
     closed: tuple[bool, bool]
+    share: bool
 
     @property
     def is_slot(self) -> bool:
-        """Whether it is longer than wide: waves run along it, and see its ends as shorts, not as rims."""
+        """Whether it is longer than wide: waves run along it, and see its ends as shorts."""
         return self.last - self.first > self.high - self.low
 
 
@@ -44,7 +47,7 @@ def facing(flat: FlatMetal, foot: np.ndarray, normal: np.ndarray) -> np.ndarray:
     """Numbers (see `gaps_of`) of the narrowest gaps before points (2, n) on rims with unit normals (2, n); -1: none."""
     found, gaps = np.full(foot.shape[1], -1), gaps_of(flat)
     width = np.full(foot.shape[1], np.inf)
-    for number, (axis, low, high, first, last, _) in enumerate(gaps):
+    for number, (axis, low, high, first, last, *_) in enumerate(gaps):
         beside = (first - flat.margin <= foot[1 - axis]) & (foot[1 - axis] <= last + flat.margin)
         for place, way in ((low, 1.0), (high, -1.0)):
             own = beside & (np.abs(foot[axis] - place) <= flat.margin) & (way * normal[axis] > 1.0 - ALONG)
@@ -60,9 +63,9 @@ def widths(flat: FlatMetal, number: np.ndarray) -> np.ndarray:
 
 
 def at_ends(flat: FlatMetal, foot: np.ndarray, normal: np.ndarray) -> np.ndarray:
-    """Which points (2, n) on rims with unit normals (2, n) lie on metal that closes a slot at an end."""
+    """Which points (2, n) on rims with unit normals (2, n) lie on metal that closes a slot where rims share a field."""
     found = np.zeros(foot.shape[1], dtype=bool)
-    for axis, low, high, first, last, closed in filter(lambda gap: gap.is_slot, gaps_of(flat)):
+    for axis, low, high, first, last, closed, _ in (gap for gap in gaps_of(flat) if gap.is_slot and gap.share):
         beside = (low - flat.margin <= foot[axis]) & (foot[axis] <= high + flat.margin)
         beside &= np.abs(normal[1 - axis]) > 1.0 - ALONG
         for end, shut in zip((first, last), closed):
@@ -94,11 +97,12 @@ def _gaps(flat: FlatMetal) -> list[Gap]:
                 cell = cell_near(flat.grid, real, places[low], places[high])
                 if span[1] - span[0] > flat.margin and places[high] - places[low] <= WIDEST * cell + flat.margin:
                     gap = float(places[low]), float(places[high]), float(span[0]), float(span[1])
-                    found += [] if _is_fed(flat, axis, gap) else _open(flat, axis, gap, start, end)
+                    share = gap[1] - gap[0] < SHARED * cell
+                    found += [] if _is_fed(flat, axis, gap) else _open(flat, axis, gap, share, start, end)
     return found
 
 
-def _open(flat: FlatMetal, axis: int, gap: Span, start: np.ndarray, end: np.ndarray) -> Iterator[Gap]:
+def _open(flat: FlatMetal, axis: int, gap: Span, share: bool, start: np.ndarray, end: np.ndarray) -> Iterator[Gap]:
     """The parts of what lies between two rims that no metal of the plane fills; `start`, `end` of all sides."""
     low, high, first, last = gap
     middle = 0.5 * (low + high)
@@ -118,7 +122,7 @@ def _open(flat: FlatMetal, axis: int, gap: Span, start: np.ndarray, end: np.ndar
     step = BESIDE * flat.shortest
     shut = np.stack((holds(cuts[begins] - step), holds(cuts[ends] + step)), axis=1)
     for a, b, closed in zip(cuts[begins].tolist(), cuts[ends].tolist(), shut.tolist()):
-        yield Gap(axis, low, high, a, b, pair(closed))
+        yield Gap(axis, low, high, a, b, pair(closed), share)
 
 
 def _is_fed(flat: FlatMetal, axis: int, gap: Span) -> bool:

@@ -2,7 +2,8 @@
 
 Waves along a slot see a short there. In the plane of the metal the cell of the slot that it lies in has the part of the
 slot's flux that is open, as cut faces of solid metal have: 1/mu of its faces counts by one over that part. The middle
-of the cell may lie in the metal already: its faces are those of the cell before.
+of the cell may lie in the metal already: its faces are those of the cell before. The flux that goes round the end adds
+to it, where the last node lies further from it than half a cell: nearer ones see it (docs/method.md, Narrow gaps).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from nearfield.metal.outlines import FlatMetal
 from nearfield.metal.rim_points import RimPoints
 
 LEAST = 0.5  # open part of a cell; where it is less, the cell before counts with what this one has too much
-WHOLE = 1.0 - 1e-9  # part from which on a slot ends on a node
+ROUND_IT = 0.64  # length over the slot's width that the flux round an end a cell from the last node counts for, twice
 
 
 def with_ends(points: RimPoints, flat: FlatMetal, lattices: Sequence[HalfLattice]) -> RimPoints:
@@ -59,6 +60,9 @@ def _ends(flat: FlatMetal, lattices: Sequence[HalfLattice]) -> Iterator[tuple[in
             odd = np.flatnonzero(lattice.number % 2)
             inner = end - way * flat.margin  # an end on a node is that of the cell before
             cell = int(odd[np.argmin(np.abs(lattice.place[odd] - inner) / lattice.length[odd])])
-            part = 0.5 + way * (end - float(lattice.place[cell])) / float(lattice.length[cell])
-            if part < WHOLE and 2 <= cell < lattice.number.size - 2:
+            length = float(lattice.length[cell])
+            part = 0.5 + way * (end - float(lattice.place[cell])) / length
+            if slot.share:
+                part += ROUND_IT * max(part - 0.5, 0.0) * (slot.high - slot.low) / length
+            if 2 <= cell < lattice.number.size - 2:
                 yield along, number, int(lattice.same[cell]), int(lattice.same[cell - 2 * way]), part
