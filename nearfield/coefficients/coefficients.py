@@ -41,6 +41,7 @@ from nearfield.grid.images import images
 from nearfield.grid.yee import YeeGrid, is_half
 from nearfield.machine.schedule import in_order
 from nearfield.media.materials import Medium
+from nearfield.metal.flat_pieces import redrawn
 from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.patches import Patch, Window, at_samples, margin_of, next_axes, pair, shape_of, spread
 from nearfield.metal.sheets import sheet_surfaces
@@ -78,7 +79,8 @@ class Coefficients:
         self.active = triple(n + (boundaries.face(a, "high") == "pmc") for a, n in enumerate(grid.cells))
         self._interior, self._background = boundaries.interior(grid), background
         drawn = ((body, shape) for body in bodies for shape in images(body.shape, grid))
-        self._bodies = [replace(body, shape=shape) for body, shape in drawn]  # type: ignore[arg-type]
+        copies = [replace(body, shape=shape) for body, shape in drawn]  # type: ignore[arg-type]
+        self._bodies, self.redrawn = redrawn(copies, grid)
         media = [background, *(body.medium for body in self._bodies if isinstance(body.medium, Medium))]
         light = VACUUM_SPEED * time_step / lowest_index(media)
         gaps = list(gaps)
@@ -97,7 +99,7 @@ class Coefficients:
 
     @property
     def drawn(self) -> Sequence[FilledShape]:
-        """The bodies, and of those that reach over periodic faces the copies in this cell."""
+        """The bodies, and of those that reach over periodic faces the copies in this cell; flat metal as it acts."""
         return self._bodies
 
     def _means(self, band: tuple[float, float], averaging: str) -> MediaMeans:

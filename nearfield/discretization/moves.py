@@ -42,7 +42,7 @@ def moves(setup: Discretization) -> list[Moved]:
 
 def acting_bodies(setup: Discretization) -> list[FilledShape]:
     """The bodies that reach into the grid; of one drawn wholly beyond a periodic cell the copy in there that acts,
-    unless a body of the same medium lies in its place."""
+    unless a body of the same medium lies in its place. Flat metal that touches as the rectangles that act."""
     grid, bodies = setup.grid, setup.simulation._bodies
     copies = [replace(body, shape=in_first_cell(body.shape, grid)) for body in bodies]
     taken = {_place(copy, grid) for body, copy in zip(bodies, copies) if copy.shape is body.shape}
@@ -56,6 +56,12 @@ def acting_bodies(setup: Discretization) -> list[FilledShape]:
             taken.add(place)
             drawn = [one for one in setup.coefficients.drawn if one.number == body.number and one.medium is body.medium]
             found.append(next((one for one in drawn if _place(one, grid) == place), copy))
+    for flat in setup.coefficients.redrawn:
+        members = [id(body.shape) for body in flat.drawn]
+        if any(id(body.shape) in members for body in found):
+            rest = [body for body in found if id(body.shape) not in members]
+            own = [body for body in flat.acting if grid.reached_by(*body.shape.bounds())]
+            found = sorted([*rest, *own], key=lambda body: body.number)
     return found
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from nearfield.bodies.geometry import FilledShape
 from nearfield.bodies.shapes import Box, Rectangular
+from nearfield.entry.triples import triple
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.moves import Moved
 from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE, YeeGrid
@@ -62,18 +63,41 @@ def _slots(drawn: Sequence[FilledShape], grid: YeeGrid) -> Iterator[Moved]:
             gap, cell = ends[:, 0, axis] - high[axis], cell_near(grid, axis, high[axis], high[axis])
             first, last = np.maximum(ends[:, 0, along], low[along]), np.minimum(ends[:, 1, along], high[along])
             for other in np.flatnonzero(beside & (gap > 0.0) & (gap < SLOT * cell) & (last - first > gap)).tolist():
-                at = np.repeat(0.5 * (low + high)[None], 3, axis=0)
-                at[:, axis] = high[axis] + 0.5 * gap[other]
+                middle = 0.5 * (low + high)
+                middle[axis] = high[axis] + 0.5 * gap[other]
                 past = PAST * cell_near(grid, along, first[other], last[other])
-                at[:, along] = first[other] - past, 0.5 * (first[other] + last[other]), last[other] + past
-                held = [any(bool(body.shape.contains(*place)) for body in drawn) for place in at.tolist()]
-                if not held[1] and (held[0] or held[2]):
+                if _closed(drawn, ends, middle, along, (first[other], last[other]), past, gap[other]):
                     effect = "its ends act up to 0.4 of a cell from where they are"
                     cells = np.full(3, gap[other] / cell)
                     yield _entry(
                         drawn[number], axis, gap[other] * np.ones(3), cells, effect, f" and {drawn[other].label}"
                     )
                     return
+
+
+def _closed(
+    drawn: Sequence[FilledShape],
+    ends: np.ndarray,
+    middle: np.ndarray,
+    along: int,
+    span: tuple[float, float],
+    past: float,
+    least: float,
+) -> bool:
+    """Whether metal of the bodies with some corners `ends` closes an end of an opening of a `least` length (m) in a gap
+    about a line along an axis."""
+    low, high = middle.copy(), middle.copy()
+    low[along], high[along] = span[0] - past, span[1] + past
+    near = np.flatnonzero(((ends[:, 0] <= high) & (ends[:, 1] >= low)).all(axis=1))
+    places = np.unique(np.append(ends[near, :, along].clip(*span), span))
+    asked = np.concatenate(([low[along]], 0.5 * (places[1:] + places[:-1]), [high[along]]))
+    at = [asked if a == along else np.full(asked.size, place) for a, place in enumerate(middle)]
+    held = np.zeros(asked.size, dtype=bool)
+    for number in near.tolist():
+        held |= drawn[number].shape.contains(*triple(at))
+    steps = np.flatnonzero(np.diff(np.concatenate(([True], held[1:-1], [True]))))
+    runs = zip(steps[::2], steps[1::2])
+    return any(places[b] - places[a] > least and bool(held[a] or held[b + 1]) for a, b in runs)
 
 
 def _entry(body: FilledShape, axis: int, size: np.ndarray, cells: np.ndarray, effect: str, other: str = "") -> Moved:
