@@ -317,6 +317,29 @@ def test_bad_entries_are_refused_in_words(given, words):
     assert words in str(error.value)
 
 
+def plate(by: float, thick: float = 0.0, spare: int = 0) -> nf.Simulation:
+    """A plate that ends `by` cells inside the box of a wave along z across x, or of one wider by `spare` cells."""
+    ends = (-3.0 * CELL, -3.0 * CELL, -0.5 * thick * CELL), ((6.0 - by) * CELL, 3.0 * CELL, 0.5 * thick * CELL)
+    shape = nf.Box(*ends) if thick else nf.Sheet(*ends)
+    wide, high = (6 + spare) * CELL, 4 * CELL
+    wave = nf.PlaneWave((-wide, -wide, -high), (wide, wide, high), "+z", "x", nf.ModulatedGaussian(50e9, 40e9))
+    return nf.Simulation(
+        grid=nf.Grid.uniform(CELL, (44, 44, 36), origin=(-22 * CELL, -22 * CELL, -18 * CELL)),
+        structures=[nf.Structure(shape, nf.PEC, name="plate")],
+        sources=[wave],
+        monitors=[nf.Probe("beside", (9 * CELL, 1 * CELL, 1.5 * CELL), "Ez")],
+        steps=120,
+    )
+
+
+@pytest.mark.parametrize("by, thick", [(2.4, 0.0), (2.0, 0.0), (1.4, 2.0)])
+def test_metal_whose_rims_change_samples_on_a_face_alone_scatters_as_in_a_larger_box(by, thick):
+    """E on the face is total: its own coefficients count. Refused as matter that crosses the face up to 2.4 cells from
+    it. 1e-5: single precision, of a wave ten times what is scattered there."""
+    found, wanted = (np.array(plate(by, thick, spare).run(threads=1)["beside"]) for spare in (0, 2))
+    np.testing.assert_allclose(found, wanted, atol=1e-5 * np.abs(wanted).max())
+
+
 BALL = nf.Structure(nf.Sphere((13e-3, 18e-3, 20e-3), 2.4e-3), nf.Medium(3.0))
 GRADED = [np.cumsum([0.0, *(CELL * (1 + 0.1 * np.sin(np.arange(n))))]) for n in CELLS]
 
@@ -326,6 +349,8 @@ GRADED = [np.cumsum([0.0, *(CELL * (1 + 0.1 * np.sin(np.arange(n))))]) for n in 
     [
         (lambda: in_box("+z", "x", structures=[BALL]), "crosses a face of its box near"),
         (lambda: in_box("+z", "x", structures=[nf.Structure(BALL.shape, "pec")]), "Enlarge the box"),
+        (lambda: plate(1.4), "metal of structure 'plate' crosses a face of its box, or lies too near"),
+        (lambda: plate(-2.0), "two cells to spare beside flat metal"),
         (lambda: in_box(*OBLIQUE[0], lines=GRADED), "cells about its box vary along x"),
         (lambda: in_box(*OBLIQUE[0], background=nf.Medium(2.0, conductivity=0.1)), "uniform lossless one"),
         (lambda: in_box("+z", "x", background=nf.Medium(2.0, conductivity=0.1)), "lossy, dispersive or layered"),

@@ -24,6 +24,7 @@ from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import AXES
 from nearfield.incident.box import Beam
 from nearfield.lowering.context import Context
+from nearfield.media.surface_media import is_metal
 from nearfield.plan.boxes import Box
 
 AT_ONCE = 100_000  # samples of a face that are looked at together, some 200 bytes each
@@ -120,6 +121,8 @@ def _refuse_unlike(
     """Refuse samples unlike those `known`, which those that are the first of their place join."""
     component, along = crossing.component, beam.along
     values = context.coefficients.parts_at(component, *index)
+    if component < 3:
+        values[1] = _without_rims(context, crossing, index, values[1])
     place = np.zeros(index.shape[1], int) if along is None else index[along] - lowest
     free = np.flatnonzero(~on_wall(context, component, index))
     for number, first in zip(*np.unique(place[free], return_index=True)):
@@ -134,18 +137,60 @@ def _refuse_unlike(
         _refuse(context, beam, component, index[:, wrong[0]])
 
 
+def _without_rims(context: Context, crossing: Crossing, index: np.ndarray, drive: np.ndarray) -> np.ndarray:
+    """Cb of E on a face as its media make it, where metal within the box changes it and nothing outside: there E is
+    total, and takes what the incident field lacks with its own Cb."""
+    own = _changed(context, crossing.component, index)[1]
+    changed = (np.abs(drive - own) > ALIKE) & (context.coefficients.open_fraction(crossing.component, *index) == 1.0)
+    if not changed.any():
+        return drive
+    outside = index[:, changed]
+    outside[crossing.axis] = crossing.source
+    beyond = np.zeros(outside.shape[1], bool)
+    for _ in range(2):  # E across the face at both ends of the sample
+        beyond |= _changed(context, crossing.axis, outside)[0]
+        outside[crossing.component] += 1
+    changed[changed] = ~beyond
+    return np.where(changed, own, drive)
+
+
+def _changed(context: Context, component: int, index: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Whether metal beside samples changes their Cb or Db, and what the media alone make these."""
+    own = context.coefficients.media_at(component, *index)[1]
+    return np.abs(context.coefficients.at(component, *index)[1] - own) > ALIKE, own
+
+
 def _refuse(context: Context, beam: Beam, component: int, index: np.ndarray) -> None:
-    """Say what crosses a face at a sample."""
+    """Say what crosses a face at a sample, or lies too near to it."""
     axes = context.grid.component_axes(component)
-    where = ", ".join(f"{axes[axis][index[axis]]:.6g}" for axis in range(3))
+    at = [float(axes[axis][index[axis]]) for axis in range(3)]
+    where = f"near ({', '.join(f'{place:.6g}' for place in at)}) m"
+    layers = "" if beam.along is None else f" but layers across {AXES[beam.along]} that fill the whole box and beyond"
+    uniform = f"where the incident wave is that of a uniform medium; allowed there: nothing{layers}"
+    holds = "Enlarge the box so that it holds all scatterers, with"
+    changed, own = _changed(context, component, index[:, None])
+    label = _nearest(context, at, metal=bool(changed[0] and own[0] != 0.0))
+    if changed[0] and own[0] != 0.0:
+        raise ModelError(
+            f"{beam.who}: metal{label} crosses a face of its box, or lies too near: the field of its rims or corners "
+            f"changes samples {where}, {uniform}. {holds} two cells to spare beside flat metal and 1.5 beside solids"
+        )
     medium = context.coefficients.medium_name(*(int(n) for n in index))
-    along = beam.along
-    layers = "" if along is None else f" but layers across {AXES[along]} that fill the whole box and beyond"
     raise ModelError(
-        f"{beam.who}: matter ({medium} or what is beside it) crosses a face of its box near ({where}) m, where "
-        f"the incident wave is that of a uniform medium; allowed there: nothing{layers}. Enlarge the box so "
-        "that it holds all scatterers, with a cell to spare"
+        f"{beam.who}: matter ({medium} or what is beside it{label}) crosses a face of its box {where}, {uniform}. "
+        f"{holds} a cell to spare, two beside flat metal"
     )
+
+
+def _nearest(context: Context, at: Sequence[float], metal: bool) -> str:
+    """The structure in whose bounds a point lies, or that are nearest to it; of several the last."""
+    bodies = [body for body in context.coefficients.drawn if not metal or is_metal(body.medium)]
+    if not bodies:
+        return ""
+    ends = np.array([body.shape.bounds() for body in bodies])
+    away = np.maximum(np.maximum(ends[:, 0] - at, at - ends[:, 1]), 0.0)
+    distance = np.linalg.norm(away, axis=1)
+    return f" of {bodies[int(np.flatnonzero(distance == distance.min())[-1])].label}"
 
 
 def on_wall(context: Context, component: int, index: np.ndarray) -> np.ndarray:
