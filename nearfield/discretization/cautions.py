@@ -37,6 +37,7 @@ from nearfield.incident.cautions import mixed_fields, surfaces_in_boxes, unlit_b
 from nearfield.metal.cautions import (
     bare_wires,
     moved_sheets,
+    rims_on_anisotropic_media,
     thin_conductors,
     thin_rods,
     uncut_sheets,
@@ -110,6 +111,7 @@ def cautions(setup: Discretization) -> list[str]:
         *cut_sources(monitors, sources, context),
         *bare_wires(bodies, grid),
         *uncut_sheets(bodies, grid),
+        *rims_on_anisotropic_media(setup.coefficients.drawn, grid, model.boundaries, setup.coefficients.metal),
         *thin_conductors(bodies, setup.band),
         *coarse_resistive_rims(bodies, grid, setup.band_edge),
         *conductors_that_lose_too_little(bodies, grid, setup.metal == "conformal"),

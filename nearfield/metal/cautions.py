@@ -9,9 +9,11 @@ import numpy as np
 from nearfield.bodies.geometry import FilledShape
 from nearfield.bodies.shapes import Cylinder, Sheet, Sphere, Wire
 from nearfield.entry.wording import quantity
+from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import AXES, YeeGrid
+from nearfield.media.materials import Medium
 from nearfield.media.surface_media import Conductor, is_metal
-from nearfield.metal.conformal import too_slight
+from nearfield.metal.conformal import off_lines, too_slight
 from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.patches import margin_of, next_axes, pair
 from nearfield.metal.skin import THICK
@@ -74,6 +76,27 @@ def uncut_sheets(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[str]:
             f"{hole_label}{and_others(found)} is drawn through {label}, but ends along {axis_name} less than half a "
             "cell from it, so it cuts nothing out; let it reach a cell beyond on both sides, or cut the sheet by a "
             "Difference, whose rims act where they are drawn"
+        )
+
+
+def rims_on_anisotropic_media(
+    bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries, metal: GridMetal
+) -> Iterator[str]:
+    """Rims off the lines of flat metal at a medium whose permittivities differ: their field is that of an isotropic
+    one."""
+    margin, found = margin_of(grid), []
+    unlike = [body for body in bodies if isinstance(body.medium, Medium) and np.ptp(body.medium.permittivity) > 0.0]
+    for body in bodies if unlike else ():
+        if metal.rimmed_plane(body.shape) and off_lines(body, grid, boundaries):
+            low, high = (np.array(end) for end in body.shape.bounds())
+            ends = (np.array(other.shape.bounds()) for other in unlike)
+            if any((first <= high + margin).all() and (last >= low - margin).all() for first, last in ends):
+                found.append(body)
+    for body in found[:1]:
+        yield (
+            f"{body.label}{and_others(found)}: flat metal off the grid's lines at a medium whose permittivities differ "
+            "along the axes; the field of its rims is corrected as in an isotropic one: permittivities of 9.4 and 11.6 "
+            "put eps_eff of a strip 4 cells wide and high 0.9 % off, half the cells 0.4 %, rims on the lines 0.04 %"
         )
 
 
