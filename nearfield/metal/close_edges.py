@@ -25,7 +25,7 @@ from nearfield.metal.patches import cell_near
 SLOT = 1.5  # cells; both corners at the end of a narrower slot share cells
 STRIP = 1.0, 1.5  # widths in cells of strips whose two rims share cells, and are not one wire (narrow_strips.py)
 PLATE = 2.0  # thickness in cells below which both corners of a solid's rim share links
-OFF = 0.4  # cells by which ends and rims of such metal act off their places, at most
+OFF, OFF_SLOT = 0.4, 0.3  # cells by which ends and rims of such metal, and ends of slots, act off their places, at most
 PAST = 0.1  # cells past the end of a strip at which metal that goes on is looked for
 
 
@@ -67,11 +67,9 @@ def _slots(drawn: Sequence[FilledShape], grid: YeeGrid) -> Iterator[Moved]:
                 middle[axis] = high[axis] + 0.5 * gap[other]
                 past = PAST * cell_near(grid, along, first[other], last[other])
                 if _closed(drawn, ends, middle, along, (first[other], last[other]), past, gap[other]):
-                    effect = "its ends act up to 0.4 of a cell from where they are"
-                    cells = np.full(3, gap[other] / cell)
-                    yield _entry(
-                        drawn[number], axis, gap[other] * np.ones(3), cells, effect, f" and {drawn[other].label}"
-                    )
+                    effect = "its ends act up to 0.3 of a cell from where they are"
+                    cells, second = np.full(3, gap[other] / cell), f" and {drawn[other].label}"
+                    yield _entry(drawn[number], axis, gap[other] * np.ones(3), cells, effect, second, OFF_SLOT)
                     return
 
 
@@ -100,14 +98,22 @@ def _closed(
     return any(places[b] - places[a] > least and bool(held[a] or held[b + 1]) for a, b in runs)
 
 
-def _entry(body: FilledShape, axis: int, size: np.ndarray, cells: np.ndarray, effect: str, other: str = "") -> Moved:
+def _entry(
+    body: FilledShape,
+    axis: int,
+    size: np.ndarray,
+    cells: np.ndarray,
+    effect: str,
+    other: str = "",
+    off: float = OFF,
+) -> Moved:
     return {
         "what": f"{f'slot between {body.label}{other}' if other else body.label}, {cells[axis]:.2g} cells along "
         f"{AXES[axis]}",
         "from": 0.0,
-        "to": OFF * float(size[axis] / cells[axis]),
+        "to": off * float(size[axis] / cells[axis]),
         "effect": f"{effect}; take cells of half the size there",
-        "cells": OFF,
+        "cells": off,
     }
 
 
