@@ -14,7 +14,7 @@ LENGTH, WIDTH = 6.0, 0.2  # mm; cells are 0.5 mm
 
 
 def passed(sheets: list[tuple[float, ...]], along: str, frequencies=BAND) -> np.ndarray:
-    """Power behind a screen with a period of 10 mm, of a wave with E along an axis; sheets: from, to (mm) by x and y."""
+    """Power behind a screen with a period of 10 mm, of a wave with E along an axis; sheets: x, then y, from and to."""
     return np.array(
         nf.Simulation(
             grid=nf.Grid.uniform(0.5 * MM, (20, 20, 60), origin=(-5 * MM, -5 * MM, -15 * MM)),
