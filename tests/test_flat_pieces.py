@@ -133,3 +133,41 @@ def test_check_says_nothing_of_slivers_and_of_short_pieces_that_metal_continues(
             steps=1,
         )
         assert model.check().moved == ()
+
+
+CORNERS = [LOW, (HIGH[0], LOW[1]), HIGH, (LOW[0], HIGH[1])]
+
+
+def flat(*corners, height=5.0):
+    return nf.Polygon("z", corners, height, height)
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        [(0, 1, 2), (0, 2, 3)],
+        [(0, 1, 3), (1, 2, 3)],
+        [(0, 1, "middle"), (1, 2, "middle"), (2, 3, "middle"), (3, 0, "middle")],
+    ],
+)
+def test_triangles_are_the_rectangle_that_they_make(cut):
+    """Seams are no rims: they hid those beside their ends, and the corners there had no field."""
+    places = dict(enumerate(CORNERS)) | {"middle": (6.1, 5.3)}
+    alike(on_grid(*(flat(*(places[n] for n in each)) for each in cut)), on_grid(rectangle(LOW, HIGH)))
+
+
+def test_check_calls_the_outer_sides_of_slanting_pieces_rims_and_no_seams():
+    def listed(*shapes):
+        model = nf.Simulation(
+            nf.Grid.uniform(1e-3, (14, 12, 10)),
+            structures=[nf.Structure(shape, nf.PEC) for shape in shapes],
+            sources=[nf.PointCurrent((2e-3, 2e-3, 2e-3), "z", nf.GaussianDerivative(9e9))],
+            boundaries=PEC_WALLS,
+            steps=10,
+        )
+        return [each["what"] for each in model.check().moved if "slanting rims" in each["what"]]
+
+    a, b, c, d, far = ((1e-3 * x, 1e-3 * y) for x, y in (*CORNERS, (13.6, 6.1)))
+    halves = flat(a, b, c, height=5e-3), flat(a, c, d, height=5e-3)
+    assert not listed(*halves)
+    assert len(listed(*halves, flat(b, far, c, height=5e-3))) == 1

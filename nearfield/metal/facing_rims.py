@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from nearfield.metal.outlines import BESIDE, outward, sides_of
+from nearfield.metal.outlines import BESIDE
 from nearfield.metal.patches import cell_near, pair
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def gaps_of(flat: FlatMetal) -> list[Gap]:
 
 def _gaps(flat: FlatMetal) -> list[Gap]:
     found: list[Gap] = []
-    sides = [_rims(flat, number) for number in flat.inside]
+    sides = [flat.rims(number) for number in flat.inside]
     for axis, real in enumerate(flat.across):
         start, end, way = _over_seams(flat, axis, [np.concatenate([side[n] for side in sides]) for n in range(3)])
         upright = np.abs(way[:, axis]) > 1.0 - ALONG
@@ -140,10 +140,3 @@ def _over_seams(flat: FlatMetal, axis: int, sides: Sequence[np.ndarray]) -> tupl
     step[axis] = line[-1] - line[0]
     start, end = (np.concatenate([part + turn * step for turn in (-1, 0, 1)]) for part in sides[:2])
     return start, end, np.tile(sides[2], (3, 1))
-
-
-def _rims(flat: FlatMetal, number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Starts, ends and outward normals of a body's sides."""
-    sides = sides_of(flat.bodies[number].shape, flat.normal)
-    assert sides is not None
-    return *sides, outward(*sides, lambda points: flat.holds_alone(number, points))

@@ -57,16 +57,16 @@ class GridMetal:
         standing = {*self.followed, *self.strips, *self.rods}
         self._numbers = {id(body.shape): number for number, body in enumerate(bodies)}
         self._shapes: list[Solid] = [bodies[number].shape for number in sorted(standing)]
-        self._rimmed: list[tuple[Solid, tuple[int, int] | None]] = []
+        self._rimmed: list[tuple[Solid, tuple[int, int] | None, int]] = []
         self._stepped: list[Owned] = []
         self._cutting: list[Owned] = []
         self.sheets = self._about_sheets([body for body, _ in owned], gaps, taken) if conformal else None
         if self.sheets:
             owned = [(self._followed_flat(number, body), medium) for number, (body, medium) in enumerate(owned)]
             self._rimmed = [
-                (drawn.parts[number].shape, plane_of(owned[number][0])) for number in sorted(self.sheets.taken)
+                (drawn.parts[number].shape, plane_of(owned[number][0]), number) for number in sorted(self.sheets.taken)
             ]
-            self._shapes += [shape for shape, _ in self._rimmed]
+            self._shapes += [shape for shape, *_ in self._rimmed]
         for (body, medium), one in zip(owned, taken):
             self._stepped.append((replace(body, solid=False, edges=()) if one else body, medium))
             if one or (body.solid and body.kind != "pec"):
@@ -150,7 +150,13 @@ class GridMetal:
 
     def rimmed_plane(self, shape: Solid) -> tuple[int, int] | None:
         """(normal, node) of the plane of flat metal whose rims are followed; None for all other bodies."""
-        return next((plane for own, plane in self._rimmed if own is shape), None)
+        return next((plane for own, plane, _ in self._rimmed if own is shape), None)
+
+    def rims_of(self, shape: Solid) -> tuple[np.ndarray, np.ndarray]:
+        """Starts and ends (n, 2) (m) of the rims of flat metal along the axes after its normal."""
+        number = next((number for own, _, number in self._rimmed if own is shape), None)
+        rims = self.sheets.rims(number) if self.sheets and number is not None else None
+        return (rims.start, rims.end) if rims else (np.empty((0, 2)), np.empty((0, 2)))
 
     def _followed_flat(self, number: int, body: Body) -> Body:
         """A body with the edges of its metal as its rims leave them."""
@@ -161,7 +167,7 @@ class GridMetal:
     def surfaces(self, band: tuple[float, float]) -> list[SkinSurface]:
         """The surfaces of good conductors; `band` (Hz): see `fit_band`."""
         metal = self._stepped, self._cutting, self.openings
-        flat = [(shape, plane) for shape, plane in self._rimmed if plane]
+        flat = [(shape, plane) for shape, plane, _ in self._rimmed if plane]
         corners = CornerLoss(SampleNumbers(self.grid), self._lost, self.factor) if self._lost else None
         return skin_surfaces(self.grid, self._boundaries, *metal, self._light, band, flat, corners)
 

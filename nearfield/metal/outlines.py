@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,21 @@ if TYPE_CHECKING:
     from nearfield.metal.metal import Body
 
 CORNERS = 128  # of the polygon that stands for a disc, for its outline and for what lies in it
+NEAR_END = 0.01  # part of a side's length at its ends, where a line beside it may lie outside both bodies
+LOOKED_AT = np.linspace(NEAR_END, 1.0 - NEAR_END, 9)  # parts at which a side may be a seam
 BESIDE = 1e-3  # shortest cells beyond a rim where other metal that goes on is looked for
+
+
+class Rims(NamedTuple):
+    """Starts, ends (m) and unit normals out of the metal of sides, each (n, 2)."""
+
+    start: np.ndarray
+    end: np.ndarray
+    normal: np.ndarray
+
+    def some(self, which: Any) -> Rims:
+        """Some of them."""
+        return Rims(*(each[which] for each in self))
 
 
 def sides_of(shape: Solid, normal: int) -> Ends | None:
@@ -79,6 +93,7 @@ class FlatMetal:
         own = {number: replace(bodies[number], shape=straightened(bodies[number].shape, normal)) for number in inside}
         self.bodies: Sequence[Body] = [own.get(number, self._straight(body)) for number, body in enumerate(bodies)]
         self.gaps: list[Gap] | None = None  # kept by facing_rims.py
+        self._rims: dict[int, Rims] = {}
         places = np.empty((0, 3)) if fed is None else fed
         self.fed = places[np.abs(places[:, normal] - self._place) <= self.margin][:, list(self.across)]
 
@@ -133,6 +148,37 @@ class FlatMetal:
             self.across[1]: at[:, 1],
         }
         return body.shape._lateral_distance(*(where[a] for a in range(3))) <= 0.0
+
+    def rims(self, number: int) -> Rims:
+        """The sides of a body of the plane but its seams, along all of which other metal of the plane goes on."""
+        if number not in self._rims:
+            sides = sides_of(self.bodies[number].shape, self.normal)
+            assert sides is not None
+            found = Rims(*sides, outward(*sides, lambda points: self.holds_alone(number, points)))
+            seams = self._goes_on(found, np.tile(LOOKED_AT, (len(found.start), 1)))
+            for side in np.flatnonzero(seams).tolist():
+                parts = np.unique(np.concatenate([self._crossed(found, side, other) for other in self.inside]))
+                seams[side] = self._goes_on(found.some([side]), 0.5 * (parts[1:] + parts[:-1])[None])[0]
+            self._rims[number] = found.some(np.flatnonzero(~seams))
+        return self._rims[number]
+
+    def _goes_on(self, sides: Rims, parts: np.ndarray) -> np.ndarray:
+        """Beside which sides metal lies at all of some parts (n, m) of their lengths."""
+        start, end, normal = (each[:, None] for each in sides)
+        at = start + parts[..., None] * (end - start) + BESIDE * self.shortest * normal
+        return np.all(self.holds(at.reshape(-1, 2), solid=False).reshape(parts.shape), axis=1)  # type: ignore[no-any-return]
+
+    def _crossed(self, sides: Rims, side: int, other: int) -> np.ndarray:
+        """Parts of a side's length between which the line beside it crosses no side of another body."""
+        start, end = (each[side] + BESIDE * self.shortest * sides.normal[side] for each in sides[:2])
+        first, last = sides_of(self.bodies[other].shape, self.normal) or (np.empty((0, 2)), np.empty((0, 2)))
+        way, along = end - start, last - first
+        turn = way[0] * along[:, 1] - way[1] * along[:, 0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = ((first - start)[:, 0] * along[:, 1] - (first - start)[:, 1] * along[:, 0]) / turn
+            there = ((first - start)[:, 0] * way[1] - (first - start)[:, 1] * way[0]) / turn
+        inner = (turn != 0.0) & (part > NEAR_END) & (part < 1.0 - NEAR_END) & (there >= 0.0) & (there <= 1.0)
+        return np.concatenate(([NEAR_END, 1.0 - NEAR_END], part[inner]))
 
     def _crosses(self, body: Body) -> bool:
         ends = body.nodes[self.normal]

@@ -9,7 +9,7 @@ import numpy as np
 
 from nearfield.metal.facing_rims import at_ends, facing, widths
 from nearfield.metal.half_lattice import HalfLattice
-from nearfield.metal.outlines import BESIDE, FlatMetal, nearest_foot, outward, past_ends, sides_of
+from nearfield.metal.outlines import BESIDE, FlatMetal, nearest_foot, past_ends
 from nearfield.metal.patches import spread
 from nearfield.metal.rim_field import REACH
 
@@ -138,14 +138,10 @@ def _seen_from_outside(
 def _about(flat: FlatMetal, number: int, lattices: Sequence[HalfLattice], least: float) -> tuple[np.ndarray, ...]:
     """(places in the lattices, place (m), distance, foot, normal of the side, whether it slants) of points near each
     side of one body; past a seam: places of the samples that they are, the place as the side sees it."""
-    sides = sides_of(flat.bodies[number].shape, flat.normal)
-    assert sides is not None
-    start, end = sides
-    outwards = outward(start, end, lambda points: flat.holds_alone(number, points))
     parts: list[tuple[np.ndarray, ...]] = [
         (np.empty((2, 0), int), np.empty((2, 0)), np.empty(0), *[np.empty((2, 0))] * 2, np.empty(0, bool))
     ]
-    for first, last, normal in zip(start, end, outwards):
+    for first, last, normal in zip(*flat.rims(number)):
         cuts = [_near(*each, least, flat.margin) for each in zip(lattices, first, last, np.abs(normal))]
         if any(cut.size == 0 for cut in cuts):
             continue

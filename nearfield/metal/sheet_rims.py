@@ -19,7 +19,7 @@ from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
 from nearfield.metal.facing_rims import facing
 from nearfield.metal.half_lattice import half_lattice
-from nearfield.metal.outlines import FlatMetal, sides_of
+from nearfield.metal.outlines import FlatMetal, Rims, sides_of
 from nearfield.metal.patches import cell_near, next_axes, pair
 from nearfield.metal.rim_factors import nearest
 from nearfield.metal.rim_plane import RimPlane
@@ -63,6 +63,10 @@ class SheetRims:
     def _plane(self, flat: FlatMetal, first: int, node: int) -> RimPlane:
         height = self._bodies[first].lower[flat.normal]
         return RimPlane(flat, self._samples, self._lattices, node, height)
+
+    def rims(self, number: int) -> Rims:
+        """Those of a body, along the axes after its normal."""
+        return next(flat.rims(number) for flat in self._flats.values() if number in flat.inside)
 
     def faces_across(self, place: tuple[int, int], rim: Sequence[float], axis: int) -> bool:
         """Whether the rim at a point (m) of a plane has one field with the rim that faces it upwards along an axis."""

@@ -14,7 +14,7 @@ import numpy as np
 from nearfield.grid.yee import YeeGrid
 from nearfield.metal.cell_bound import ELSEWHERE
 from nearfield.metal.half_lattice import HalfLattice
-from nearfield.metal.outlines import BESIDE, FlatMetal, past_ends, sides_of
+from nearfield.metal.outlines import BESIDE, FlatMetal, past_ends
 from nearfield.metal.patches import next_axes
 from nearfield.metal.rim_factors import Factors
 from nearfield.metal.rim_points import UPRIGHT
@@ -83,7 +83,7 @@ def _cells_at(lattice: HalfLattice, places: np.ndarray) -> np.ndarray:
 def _upright_corners(flat: FlatMetal) -> np.ndarray:
     """Places (n, 2), each once, where sides of outlines along both axes meet or cross, and none along no axis ends."""
     none = np.empty((0, 2))
-    sides = [sides_of(flat.bodies[number].shape, flat.normal) or (none, none) for number in flat.inside]
+    sides = [flat.rims(number) for number in flat.inside]
     start, end = (np.concatenate([none, *(side[n] for side in sides)]) for n in (0, 1))
     way = np.abs(end - start)
     slants = way.min(axis=1) > UPRIGHT * np.hypot(*way.T)

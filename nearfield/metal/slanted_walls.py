@@ -6,17 +6,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from nearfield.bodies.combined import less
 from nearfield.bodies.geometry import FilledShape
 from nearfield.entry.wording import quantity
 from nearfield.grid.moves import Moved
 from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import is_metal
 from nearfield.metal.grid_metal import GridMetal
-from nearfield.metal.outlines import sides_of
 from nearfield.metal.patches import cell_near, next_axes
 from nearfield.metal.rim_points import UPRIGHT
-from nearfield.metal.sheet_rims import opening
 from nearfield.metal.thickness import mean_thickness
 from nearfield.metal.thin_rims import Beads
 
@@ -92,10 +89,7 @@ def moved_slanting_rims(bodies: Sequence[FilledShape], grid: YeeGrid, metal: Gri
             continue
         lower, upper = body.shape.bounds()
         normal = int(np.argmin(np.subtract(upper, lower)))
-        later = [each.shape for each in bodies if each.number > body.number and not is_metal(each.medium)]
-        holes = opening(body.shape, later, normal)
-        shape = less(body.shape, holes) if holes else body.shape
-        start, end = sides_of(shape, normal) or (np.empty((0, 2)), np.empty((0, 2)))
+        start, end = metal.rims_of(body.shape)
         if (np.abs(end - start).min(axis=1) > UPRIGHT * np.hypot(*(end - start).T)).any():
             further = BOUNDED * max(cell_near(grid, a, lower[a], upper[a]) for a in next_axes(normal))
             yield {
