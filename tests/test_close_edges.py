@@ -50,6 +50,15 @@ def test_slots_closed_at_an_end_are_listed():
     assert not said(2.0, 12.3) and not said(1.2, 26.0)
 
 
+def test_slots_are_listed_however_their_metal_is_drawn():
+    """Pieces that overlap, and a polygon with a notch."""
+    flat = [((0, 0), (26, 8.2)), ((0, 8.9), (26, 16)), ((0, 6), (6, 12)), ((19.2, 7), (26, 11))]
+    pieces = nf.Union([nf.Sheet((*low, 3.0), (*high, 3.0)) for low, high in flat])
+    notched = nf.Polygon("z", [(5, 4), (20, 4), (20, 8.2), (9, 8.2), (9, 8.9), (20, 8.9), (20, 12), (5, 12)], 3.0, 3.0)
+    for shape in (pieces, notched):
+        assert [entry["cells"] for entry in listed(shape)] == [0.3]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "shape",

@@ -6,23 +6,22 @@ Each effect is the largest of half-wave resonators at places all over a cell, be
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from nearfield.bodies.geometry import FilledShape
 from nearfield.bodies.shapes import Box, Rectangular
-from nearfield.entry.triples import triple
 from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.moves import Moved
 from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE, YeeGrid
 from nearfield.media.surface_media import is_metal
 from nearfield.metal.conformal import off_lines
+from nearfield.metal.facing_rims import gaps_of
 from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.moves import goes_on
 from nearfield.metal.patches import cell_near
 
-SLOT = 1.5  # cells; both corners at the end of a narrower slot share cells
 STRIP = 1.0, 1.5  # widths in cells of strips whose two rims share cells, and are not one wire (narrow_strips.py)
 PLATE = 2.0  # thickness in cells below which both corners of a solid's rim share links
 OFF, OFF_SLOT = 0.4, 0.3  # cells by which ends and rims of such metal, and ends of slots, act off their places, at most
@@ -42,76 +41,51 @@ def close_edges(
         thin, wide, along = sorted(range(3), key=lambda a: cells[a])
         flat = cells[thin] < SAMPLE_TOLERANCE and STRIP[0] < cells[wide] < STRIP[1]
         if flat and all(_free(body, drawn, grid, axis) for axis in (wide, along)):
-            yield _entry(body, wide, size, cells, "its free ends act up to 0.4 of a cell from where they are")
+            effect = "its free ends act up to 0.4 of a cell from where they are"
+            yield _entry(body.label, wide, float(size[wide]), float(cells[wide]), effect)
         elif isinstance(body.shape, Box) and 1.0 - SAMPLE_TOLERANCE < cells[thin] < PLATE < cells[along]:
             if off_lines(body, grid, boundaries) and all(_free(body, drawn, grid, axis) for axis in (wide, along)):
                 effect = (
                     "the edges on both its sides share cells at its corners, and its rims act up to 0.4 of a cell off"
                 )
-                yield _entry(body, thin, size, cells, effect)
-    yield from _slots(drawn, grid)
+                yield _entry(body.label, thin, float(size[thin]), float(cells[thin]), effect)
+    yield from _slots(bodies, grid, metal)
 
 
-def _slots(drawn: Sequence[FilledShape], grid: YeeGrid) -> Iterator[Moved]:
-    """The first slot narrower than 1.5 cells between flat metal of one plane that metal closes at an end."""
-    ends = np.array([body.shape.bounds() for body in drawn]).reshape(-1, 2, 3)
-    flat = ends[:, 1] - ends[:, 0] <= SAMPLE_TOLERANCE * min(float(grid.primary(a).min()) for a in range(3))
-    for number in np.flatnonzero(flat.sum(axis=1) == 1).tolist():
-        normal, (low, high) = int(np.argmax(flat[number])), ends[number]
-        beside = flat[:, normal] & (ends[:, 0, normal] == low[normal])
-        for axis, along in ((a, 3 - normal - a) for a in range(3) if a != normal):
-            gap, cell = ends[:, 0, axis] - high[axis], cell_near(grid, axis, high[axis], high[axis])
-            first, last = np.maximum(ends[:, 0, along], low[along]), np.minimum(ends[:, 1, along], high[along])
-            for other in np.flatnonzero(beside & (gap > 0.0) & (gap < SLOT * cell) & (last - first > gap)).tolist():
-                middle = 0.5 * (low + high)
-                middle[axis] = high[axis] + 0.5 * gap[other]
-                past = PAST * cell_near(grid, along, first[other], last[other])
-                if _closed(drawn, ends, middle, along, (first[other], last[other]), past, gap[other]):
-                    effect = "its ends act up to 0.3 of a cell from where they are"
-                    cells, second = np.full(3, gap[other] / cell), f" and {drawn[other].label}"
-                    yield _entry(drawn[number], axis, gap[other] * np.ones(3), cells, effect, second, OFF_SLOT)
-                    return
+def _slots(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
+    """The first slot narrower than 1.5 cells in flat metal of one plane that metal closes at an end."""
+    for flat in metal.sheets.flats.values() if metal.sheets else ():
+        for slot in gaps_of(flat):
+            if slot.is_slot and any(slot.closed):
+                across, along = flat.across[slot.axis], flat.across[1 - slot.axis]
+                middle = 0.5 * (slot.first + slot.last)
+                rims = ({across: place, along: middle} for place in (slot.low, slot.high))
+                labels = dict.fromkeys(_label(bodies, metal, rim, flat.margin) for rim in rims)
+                wide = slot.high - slot.low
+                effect = "its ends act up to 0.3 of a cell from where they are"
+                cells = wide / cell_near(grid, across, slot.low, slot.high)
+                yield _entry(f"slot between {' and '.join(labels)}", across, wide, cells, effect, OFF_SLOT)
+                return
 
 
-def _closed(
-    drawn: Sequence[FilledShape],
-    ends: np.ndarray,
-    middle: np.ndarray,
-    along: int,
-    span: tuple[float, float],
-    past: float,
-    least: float,
-) -> bool:
-    """Whether metal of the bodies with some corners `ends` closes an end of an opening of a `least` length (m) in a gap
-    about a line along an axis."""
-    low, high = middle.copy(), middle.copy()
-    low[along], high[along] = span[0] - past, span[1] + past
-    near = np.flatnonzero(((ends[:, 0] <= high) & (ends[:, 1] >= low)).all(axis=1))
-    places = np.unique(np.append(ends[near, :, along].clip(*span), span))
-    asked = np.concatenate(([low[along]], 0.5 * (places[1:] + places[:-1]), [high[along]]))
-    at = [asked if a == along else np.full(asked.size, place) for a, place in enumerate(middle)]
-    held = np.zeros(asked.size, dtype=bool)
-    for number in near.tolist():
-        held |= drawn[number].shape.contains(*triple(at))
-    steps = np.flatnonzero(np.diff(np.concatenate(([True], held[1:-1], [True]))))
-    runs = zip(steps[::2], steps[1::2])
-    return any(places[b] - places[a] > least and bool(held[a] or held[b + 1]) for a, b in runs)
+def _label(bodies: Sequence[FilledShape], metal: GridMetal, rim: Mapping[int, float], margin: float) -> str:
+    """Of the last followed sheet whose bounds hold a place (m by axis); over periodic faces it may be that of none."""
+    found = [
+        body.label
+        for body in bodies
+        if metal.rimmed_plane(body.shape)
+        and all(
+            low - margin <= rim.get(a, low) <= high + margin for a, (low, high) in enumerate(zip(*body.shape.bounds()))
+        )
+    ]
+    return found[-1] if found else "its copy"
 
 
-def _entry(
-    body: FilledShape,
-    axis: int,
-    size: np.ndarray,
-    cells: np.ndarray,
-    effect: str,
-    other: str = "",
-    off: float = OFF,
-) -> Moved:
+def _entry(what: str, axis: int, size: float, cells: float, effect: str, off: float = OFF) -> Moved:
     return {
-        "what": f"{f'slot between {body.label}{other}' if other else body.label}, {cells[axis]:.2g} cells along "
-        f"{AXES[axis]}",
+        "what": f"{what}, {cells:.2g} cells along {AXES[axis]}",
         "from": 0.0,
-        "to": off * float(size[axis] / cells[axis]),
+        "to": off * size / cells,
         "effect": f"{effect}; take cells of half the size there",
         "cells": off,
     }

@@ -37,8 +37,9 @@ class SheetRims:
 
     `by_cell`: those of edges and faces that the time step bounds cell by cell, with the energy of their field as
     `share`.
-    `taken`: numbers of the bodies that are followed. `ends`: edges (component, i, j, k) of circuits, whose ends stay
-    joined to metal that they touch. `cut`: which bodies cut cells, and have their rims from there.
+    `flats`: the flat metal of each plane, by (normal, node). `taken`: numbers of the bodies that are followed.
+    `ends`: edges (component, i, j, k) of circuits, whose ends stay joined to metal that they touch. `cut`: which bodies
+    cut cells, and have their rims from there.
     """
 
     def __init__(
@@ -50,8 +51,8 @@ class SheetRims:
         planes, ends = planes_of(bodies, grid, cut), list(ends)
         fed = np.concatenate([np.empty((0, 3)), *(_middles(grid, *each) for each in ends)])
         self.taken = {number for inside in planes.values() for number in inside}
-        self._flats = {place: FlatMetal(grid, bodies, inside, *place, fed) for place, inside in planes.items()}
-        found = [self._plane(flat, planes[place][0], place[1]) for place, flat in self._flats.items()]
+        self.flats = {place: FlatMetal(grid, bodies, inside, *place, fed) for place, inside in planes.items()}
+        found = [self._plane(flat, planes[place][0], place[1]) for place, flat in self.flats.items()]
         drawn: np.ndarray = np.unique(_joined([plane.metal for plane in found]))
         self.edges, self.faces = pair([nearest(plane.parts[kind]) for plane in found] for kind in (0, 1))
         self.by_cell = pair([part for plane in found for part in plane.by_cell[kind]] for kind in (0, 1))
@@ -66,11 +67,11 @@ class SheetRims:
 
     def rims(self, number: int) -> Rims:
         """Those of a body, along the axes after its normal."""
-        return next(flat.rims(number) for flat in self._flats.values() if number in flat.inside)
+        return next(flat.rims(number) for flat in self.flats.values() if number in flat.inside)
 
     def faces_across(self, place: tuple[int, int], rim: Sequence[float], axis: int) -> bool:
         """Whether the rim at a point (m) of a plane has one field with the rim that faces it upwards along an axis."""
-        flat = self._flats[place]
+        flat = self.flats[place]
         foot = np.array([[rim[a]] for a in flat.across])
         normal = np.array([[float(a == axis)] for a in flat.across])
         return bool(facing(flat, foot, normal)[0] >= 0)
