@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from nearfield.bodies.shapes import Cylinder, Solid, Sphere
-from nearfield.entry.triples import Point, triple
 
 FEW = 4  # alike bodies that are as soon asked one by one
 
@@ -29,11 +28,6 @@ class Rounds:
         named = [shape.center if isinstance(shape, Sphere) else shape.start for shape in shapes]
         self._centres = np.array(named)[:, self._across]
         self._tree = KDTree(self._centres)
-
-    def bounds(self) -> tuple[Point, Point]:
-        """Lower and upper corner (m) of the box about all of them."""
-        low, high = self._ends
-        return triple(low.tolist()), triple(high.tolist())
 
     def _constant_along(self, axis: int) -> bool:
         return self._flat[axis]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nearfield.metal.outlines import BESIDE
-from nearfield.metal.patches import cell_near, pair
+from nearfield.metal.patches import cell_near, pair, runs
 
 if TYPE_CHECKING:
     from nearfield.metal.outlines import FlatMetal
@@ -117,12 +117,9 @@ def _open(flat: FlatMetal, axis: int, gap: Span, share: bool, start: np.ndarray,
         at[:, 1 - axis] = along
         return flat.holds(at)
 
-    free = np.concatenate(([False], ~holds(0.5 * (cuts[1:] + cuts[:-1])), [False]))
-    begins, ends = np.flatnonzero(free[1:] & ~free[:-1]), np.flatnonzero(~free[1:] & free[:-1])
     step = BESIDE * flat.shortest
-    shut = np.stack((holds(cuts[begins] - step), holds(cuts[ends] + step)), axis=1)
-    for a, b, closed in zip(cuts[begins].tolist(), cuts[ends].tolist(), shut.tolist()):
-        yield Gap(axis, low, high, a, b, pair(closed), share)
+    for a, b in (cuts[list(ends)] for ends in runs(~holds(0.5 * (cuts[1:] + cuts[:-1])))):
+        yield Gap(axis, low, high, float(a), float(b), pair(holds(np.array([a - step, b + step])).tolist()), share)
 
 
 def _is_fed(flat: FlatMetal, axis: int, gap: Span) -> bool:

@@ -22,7 +22,7 @@ from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import is_metal
 from nearfield.metal.metal import electric_ends
 from nearfield.metal.outlines import sides_of
-from nearfield.metal.patches import cell_near, margin_of, next_axes, spread
+from nearfield.metal.patches import cell_near, margin_of, next_axes, runs, spread
 from nearfield.metal.sheet_rims import NARROWEST
 
 CLOSE = 1.5  # cells; rims of narrower metal share cells (close_edges.py)
@@ -233,7 +233,7 @@ def _largest(filled: np.ndarray) -> Iterator[Ends]:
             if not inside.any():
                 break
             after = filled[stop] if stop < len(filled) else empty
-            for low, high in _runs(inside):
+            for low, high in runs(inside):
                 if not before[low:high].all() and not after[low:high].all():
                     yield start, stop, low, high
 
@@ -246,13 +246,7 @@ def _beside(ends: Ends, long: np.ndarray, wider: np.ndarray) -> Iterator[Ends]:
         return
     along = int(np.argmax(long))
     covered = np.atleast_1d(wider[ends[0] : ends[1], ends[2] : ends[3]].all(axis=1 - along))
-    for low, high in _runs(~covered):
+    for low, high in runs(~covered):
         part = list(ends)
         part[2 * along : 2 * along + 2] = ends[2 * along] + low, ends[2 * along] + high
         yield part[0], part[1], part[2], part[3]
-
-
-def _runs(inside: np.ndarray) -> list[tuple[int, int]]:
-    """First and past the last of each run."""
-    steps = np.flatnonzero(np.diff(np.concatenate(([False], inside, [False]))))
-    return list(zip(steps[::2].tolist(), steps[1::2].tolist()))

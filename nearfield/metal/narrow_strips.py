@@ -21,7 +21,7 @@ from nearfield.media.surface_media import ResistiveSheet
 from nearfield.metal.conductors import Conductors
 from nearfield.metal.metal import Body, body_of, kind_of
 from nearfield.metal.outlines import sides_of
-from nearfield.metal.patches import Patch, at_samples, cell_near, margin_of, next_axes, pair
+from nearfield.metal.patches import Patch, at_samples, cell_near, margin_of, next_axes, pair, runs
 from nearfield.metal.sample_numbers import SampleNumbers
 from nearfield.metal.sheet_rims import NARROWEST, opening
 from nearfield.metal.thin_metal import EdgeBox
@@ -91,10 +91,10 @@ def narrow_strips(
         near = around.bodies(one, number)
         free = _free(grid, one, [body for n, body in near.items() if n not in kept])
         if free.sum() > FREE * free.size:
-            boxes = tuple(_part(one, *ends) for ends in _runs(free))
+            boxes = tuple(_part(one, *ends) for ends in runs(free))
             others = [body for body in near.values() if _touches(grid, one, body)]
             joints = _joints(samples, boundaries, one, others, gaps)
-            met = [(0, 1), (free.size - 1, free.size), *_runs(~free)] if others else []
+            met = [(0, 1), (free.size - 1, free.size), *runs(~free)] if others else []
             touched = joints + tuple(_part(one, *ends) for ends in met)
             strips[number] = NarrowStrip(one.body.shape, one.wire, one.charge, boxes, joints, touched)
     return strips
@@ -226,12 +226,6 @@ def _free(grid: YeeGrid, one: _Candidate, others: Sequence[Body]) -> np.ndarray:
             at = {one.along: along, one.across: np.full(along.size, place), one.normal: np.full(along.size, height)}
             free &= ~body.shape.contains(*triple(at[a] for a in range(3)), margin)
     return free
-
-
-def _runs(free: np.ndarray) -> list[tuple[int, int]]:
-    """First and past the last of each run of what is free."""
-    steps = np.flatnonzero(np.diff(np.concatenate(([False], free, [False]))))
-    return list(zip(steps[::2].tolist(), steps[1::2].tolist()))
 
 
 def _part(one: _Candidate, start: int, stop: int) -> EdgeBox:

@@ -166,7 +166,7 @@ class FlatMetal:
         """Beside which sides metal lies at all of some parts (n, m) of their lengths."""
         start, end, normal = (each[:, None] for each in sides)
         at = start + parts[..., None] * (end - start) + BESIDE * self.shortest * normal
-        return np.all(self.holds(at.reshape(-1, 2), solid=False).reshape(parts.shape), axis=1)  # type: ignore[no-any-return]
+        return np.asarray(self.holds(at.reshape(-1, 2), solid=False).reshape(parts.shape).all(axis=1))
 
     def _crossed(self, sides: Rims, side: int, other: int) -> np.ndarray:
         """Parts of a side's length between which the line beside it crosses no side of another body."""

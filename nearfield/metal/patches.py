@@ -70,6 +70,12 @@ def extent(test: np.ndarray) -> slice | None:
     return slice(int(inside[0]), int(inside[-1]) + 1) if inside.size else None
 
 
+def runs(inside: np.ndarray) -> list[tuple[int, int]]:
+    """First and past the last of each run of what is inside."""
+    steps = np.flatnonzero(np.diff(np.concatenate(([False], inside, [False]))))
+    return list(zip(steps[::2].tolist(), steps[1::2].tolist()))
+
+
 def layer_of(values: np.ndarray, first: Triple, axis: int, plane: int) -> np.ndarray | None:
     """A plane of a three-dimensional array that begins at sample `first`, along the next axes; None past its ends."""
     number = plane - first[axis]
