@@ -54,7 +54,7 @@ def strips_resonance() -> float:
     return resonance(1.0 - passed(strip, "x") / passed([], "x"))
 
 
-@pytest.mark.parametrize("place", [(0, 0), (0.03, 0.03), (0.25, 0.02), (0.25, 0.25), (0.4, 0.1)])
+@pytest.mark.parametrize("place", [(0, 0), (0.03, 0.03), (0.25, 0.02), (0.25, 0.25), (0.03, 0.25), (0.4, 0.1)])
 def test_a_slot_rings_where_its_strip_does_wherever_it_lies(place, strips_resonance):
     """Within 0.1 cells at each of its two ends, of 12; it was up to 13 % off."""
     found = resonance(passed(slot(*place), "y") / passed([], "y"))
@@ -85,3 +85,23 @@ def test_links_in_the_middle_of_a_gap_have_the_factors_of_those_beside_it(gap, u
     middle = factors(0.5 * gap)
     for beside in (1e-9, 0.9e-3, 2e-3):
         np.testing.assert_allclose(factors(0.5 * gap - beside), middle, rtol=0.01)
+
+
+@pytest.mark.parametrize("past", [1e-3, 0.02, 0.3])
+def test_a_slot_of_little_more_than_a_cell_stays_open(past):
+    """Both its ends take from the one cell between them, which counts with half of its flux at least."""
+
+    def drives(component: int) -> np.ndarray:
+        hole = nf.Sheet((6 - past, 5.3, 4), (7 + past, 5.7, 4))
+        model = nf.Simulation(
+            nf.Grid.uniform(1.0, (13, 11, 8)),
+            structures=[nf.Structure(nf.Sheet((2.2, 2.3, 4), (10.6, 8.7, 4)) - hole, nf.PEC)],
+            boundaries=nf.Boundaries(all=nf.PEC),
+            sources=[nf.PointCurrent((4, 4, 2), "z", nf.ModulatedGaussian(2e7, 1e7))],
+            steps=10,
+        )
+        found = model._setup().coefficients.dense(component)[1]
+        return found / np.median(found)
+
+    assert (drives(1)[6:8, 5, 4] > 0.5).all()
+    assert drives(5)[6, 5, 4] < 2.0

@@ -57,7 +57,8 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
     normal = np.where(distance > flat.margin, own, side)
     beyond = (foot + BESIDE * flat.shortest * normal).T
     free = ~flat.holds(beyond) & ~past_ends(beyond, [lattice.end for lattice in lattices], flat.margin)
-    free &= ~flat.touches_others(foot.T, height) & ~at_ends(flat, foot, normal)
+    shorts = at_ends(flat, foot, normal)
+    free &= ~flat.touches_others(foot.T, height) & ~shorts
     cells = np.stack([lattice.cell[n] for lattice, n in zip(lattices, at)])
     felt = free & (distance < np.maximum(REACH * (np.abs(side) * cells).sum(axis=0), least))
     felt &= np.abs((side * normal).sum(axis=0)) > 1.0 - SAME_WAY  # beside a side, not past its ends
@@ -70,7 +71,7 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
     gap = widths(flat, facing_it)
     if np.isfinite(gap).any():  # midway between two rims that with a narrow gap counts, on either side
         relative = np.round(relative, TIES)
-    order = np.lexsort((gap, relative, key))
+    order = np.lexsort((gap, np.where(shorts, np.inf, relative), key))
     nearest = np.zeros(key.size, dtype=bool)
     nearest[order[np.unique(key[order], return_index=True)[1]]] = True
     order = order[(free & (inside | nearest) & ~solid)[order]]

@@ -18,7 +18,7 @@ from nearfield.metal.half_lattice import HalfLattice
 from nearfield.metal.outlines import FlatMetal
 from nearfield.metal.rim_points import RimPoints
 
-LEAST = 0.5  # open part of a cell; where it is less, the cell before counts with what this one has too much
+LEAST = 0.5  # open part of a cell; where it is less, the cell before counts with what this one has too much, or so far
 ROUND_IT = 0.64  # length over the slot's width that the flux round an end a cell from the last node counts for, twice
 
 
@@ -31,7 +31,7 @@ def with_ends(points: RimPoints, flat: FlatMetal, lattices: Sequence[HalfLattice
         if copied.size:
             kept &= ~(here & np.isin(points.at[1 - along], points.at[1 - along, copied]))
             more.append((along, cell, copied, max(part, LEAST)))
-            opened[copied] -= max(LEAST - part, 0.0)
+            opened[copied] = np.maximum(opened[copied] - max(LEAST - part, 0.0), LEAST)
         else:
             opened[here & own] *= part
     found = replace(points, opened=opened)
