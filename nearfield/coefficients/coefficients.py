@@ -46,6 +46,7 @@ from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.patches import Patch, Window, at_samples, margin_of, next_axes, pair, shape_of, spread
 from nearfield.metal.sheets import sheet_surfaces
 from nearfield.metal.skin_fit import fit_band
+from nearfield.metal.slanting_strips import put_in, slanting_strips
 from nearfield.metal.thin_wires import ThinWires
 from nearfield.metal.wire_ends import Edges
 from nearfield.plan.planes import PlaneCoefficients, PoleMedium
@@ -81,9 +82,12 @@ class Coefficients:
         drawn = ((body, shape) for body in bodies for shape in images(body.shape, grid))
         copies = [replace(body, shape=shape) for body, shape in drawn]  # type: ignore[arg-type]
         self._bodies, self.redrawn = redrawn(copies, grid)
+        gaps = list(gaps)
+        if metal == "conformal":
+            strips = slanting_strips(self._bodies, grid, boundaries, gaps)
+            self._bodies, self.redrawn = put_in(self._bodies, strips), self.redrawn + strips
         media = [background, *(body.medium for body in self._bodies if isinstance(body.medium, Medium))]
         light = VACUUM_SPEED * time_step / lowest_index(media)
-        gaps = list(gaps)
         self.metal = GridMetal(grid, boundaries, self._bodies, metal == "conformal", light, gaps)
         meets = NodesMet(grid, self.metal.holds, loads, gaps)
         sheets, rims = sheet_surfaces(grid, self._interior, self._bodies, meets)

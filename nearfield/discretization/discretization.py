@@ -20,7 +20,7 @@ from nearfield.discretization.excitations import (
     port_waveform,
 )
 from nearfield.discretization.folded_plan import folded_plan
-from nearfield.discretization.metal_choice import metal_choice
+from nearfield.discretization.metal_choice import MetalChoice, metal_choice
 from nearfield.discretization.refusals import edges_of, refuse_entries, refuse_in_metal, refuse_on_grid
 from nearfield.discretization.resolution import media_in_use
 from nearfield.grid.boundaries import Boundaries
@@ -32,7 +32,6 @@ from nearfield.lowering.context import Context, Illumination, Site
 from nearfield.machine.transport import ALONE, Alone
 from nearfield.media.materials import Medium
 from nearfield.metal import conformal
-from nearfield.metal.slanting_chains import shorter_step
 from nearfield.plan.excitations import Waveform
 from nearfield.plan.plan import Plan
 from nearfield.plan.planning import build_plan
@@ -74,12 +73,12 @@ def grid_of(model: Model) -> YeeGrid:
     return replace(grid, phases=model.boundaries.phases(grid))
 
 
-def longest_step(model: Model, grid: YeeGrid, metal_cuts_cells: bool) -> float:
+def longest_step(model: Model, grid: YeeGrid, metal: MetalChoice) -> float:
     """The stable limit (s) of the time step."""
     index = lowest_index(media_in_use(model).values())
     limit = grid.maximum_time_step(index)
-    limit = min(limit, conformal.maximum_time_step(grid, index)) if metal_cuts_cells else limit
-    return limit * shorter_step(model._bodies)
+    limit = min(limit, conformal.maximum_time_step(grid, index)) if metal.cutting else limit
+    return limit * metal.step_for_wires
 
 
 class Discretization:
@@ -101,7 +100,7 @@ class Discretization:
         self.lowest_frequency = min(map(lowest_frequency, waveforms), default=0.0)
         self.grid = grid_of(simulation)
         self.metal_choice = metal_choice(simulation, self.grid)
-        self.time_step_limit = longest_step(simulation, self.grid, bool(self.metal_choice.cutting))
+        self.time_step_limit = longest_step(simulation, self.grid, self.metal_choice)
         self.site = Site(self.grid)
         refuse_on_grid(simulation, self.site, self.metal_choice, self.time_step_limit, (self.band[0], self.band_edge))
         self.time_step = simulation.time_step or simulation.courant * self.time_step_limit
@@ -120,8 +119,8 @@ class Discretization:
     @property
     def steps_without_cuts(self) -> int:
         """Steps that an excitation would usually take if metal cut no cells: fewer, unless their number is given."""
-        model, step = self.simulation, self.simulation.courant * longest_step(self.simulation, self.grid, False)
-        step = model.time_step or step
+        model, whole = self.simulation, replace(self.metal_choice, cutting=())
+        step = model.time_step or model.courant * longest_step(model, self.grid, whole)
         return expected_steps(model, self.grid, step, *choose_steps(model, self.grid, step))
 
     @cached_property

@@ -12,6 +12,8 @@ from nearfield.metal import conformal
 from nearfield.metal.cautions import and_others
 from nearfield.metal.open_edges import open_edges
 from nearfield.metal.rods import rods
+from nearfield.metal.slanting_chains import shorter_step
+from nearfield.metal.slanting_strips import slanting_strips
 
 if TYPE_CHECKING:
     from nearfield.bodies.geometry import FilledShape
@@ -27,6 +29,12 @@ class MetalChoice:
     off_lines: tuple[FilledShape, ...]  # metal off the grid lines, and what opens it there
     cutting: tuple[FilledShape, ...]  # those that cut cells, for which the time step is shorter; none as a staircase
     open_edges: tuple[FilledShape, ...]  # metal on grid lines with an edge in the open field, if that decides
+    slanting: tuple[FilledShape, ...]  # wires along no axis, and strips that act as such
+
+    @property
+    def step_for_wires(self) -> float:
+        """Factor of the longest stable time step with wires along no axis."""
+        return shorter_step(self.slanting)
 
 
 def metal_choice(model: Model, grid: YeeGrid) -> MetalChoice:
@@ -42,7 +50,10 @@ def metal_choice(model: Model, grid: YeeGrid) -> MetalChoice:
     decides = model.metal == "auto" and not off
     edges = tuple(open_edges(bodies, grid, boundaries, thin)) if decides else ()
     method = ("conformal" if off or edges else "staircase") if model.metal == "auto" else model.metal
-    return MetalChoice(method, off, cutting if method == "conformal" else (), edges)
+    strips = slanting_strips(bodies, grid, boundaries) if method == "conformal" else ()
+    wires = (each for body in (bodies, *(one.acting for one in strips)) for each in body)
+    slanting = tuple(body for body in wires if isinstance(body.shape, Wire) and body.shape._slants)
+    return MetalChoice(method, off, cutting if method == "conformal" else (), edges, slanting)
 
 
 def named(bodies: Sequence[FilledShape]) -> str:

@@ -17,6 +17,7 @@ from nearfield.media.surface_media import is_metal
 from nearfield.metal.close_edges import close_edges
 from nearfield.metal.moves import moved_metal
 from nearfield.metal.patches import cell_near
+from nearfield.metal.slanting_strips import moved_strips, slanting_strips
 from nearfield.monitors.moves import moved_monitors
 from nearfield.monitors.radiation import FarField
 from nearfield.ports.moves import moved_entries
@@ -31,6 +32,7 @@ def moves(setup: Discretization) -> list[Moved]:
     metal = list(moved_metal(bodies, grid, setup.coefficients.metal))
     return [
         *metal,
+        *moved_strips(setup.coefficients.redrawn),
         *moved_faces(bodies, setup.coefficients.carriers, grid),
         *close_edges(bodies, grid, model.boundaries, setup.coefficients.metal),
         *stepped(setup, bodies, [one["what"] for one in metal]),
@@ -75,6 +77,8 @@ def stepped(setup: Discretization, bodies: Sequence[FilledShape], listed: Sequen
     """Curved and slanted metal among bodies on whole cells and edges, if no other entry of the list is about it."""
     follows = setup.coefficients.metal.follows
     numbers = {body.number for body in setup.metal_choice.off_lines}
+    whole = [] if setup.metal == "conformal" else slanting_strips(bodies, setup.grid, setup.simulation.boundaries)
+    fallen = {one.drawn[0].number for one in whole}
     for body in (body for body in bodies if body.number in numbers):
         curved = sum(body.shape._constant_along(axis) for axis in range(3)) < 2
         known = any(each.startswith(body.label) for each in listed)
@@ -83,6 +87,8 @@ def stepped(setup: Discretization, bodies: Sequence[FilledShape], listed: Sequen
         lower, upper = body.shape.bounds()
         cell = max(cell_near(setup.grid, axis, lower[axis], upper[axis]) for axis in range(3))
         follow = "" if setup.metal == "conformal" else '; metal="conformal" follows it'
+        if body.number in fallen:
+            follow = ', and it is so narrow that it falls into pieces, without a current; metal="conformal" mends it'
         yield {
             "what": f"{body.label}, its curved or slanted faces",
             "from": 0.0,

@@ -22,7 +22,6 @@ from nearfield.grid.meshing import corners_of
 from nearfield.grid.yee import AXES, SAMPLE_TOLERANCE, YeeGrid, is_half
 from nearfield.lowering.context import Site
 from nearfield.media.materials import written
-from nearfield.metal.slanting_chains import shorter_step
 from nearfield.sources.edges import Edges
 from nearfield.sources.sources import SOURCES
 
@@ -128,7 +127,7 @@ def refuse_time_step(model: Model, grid: YeeGrid, metal: MetalChoice, limit: flo
     number, media = int(np.argmin(grid.primary(axis))), media_in_use(model)
     name, medium = min(media.items(), key=lambda entry: lowest_index([entry[1]]))
     where = other = ""
-    slanting = shorter_step(model._bodies)
+    slanting = metal.step_for_wires
     if slanting < 1.0:
         where = ", which wires along no axis make shorter,"
     if metal.cutting:

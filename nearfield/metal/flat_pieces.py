@@ -33,10 +33,11 @@ Ends = tuple[int, int, int, int]  # first and past the last cell between such li
 
 @dataclass(frozen=True)
 class Redrawn:
-    """Flat metal that touches, and the largest rectangles that it is together."""
+    """Flat metal, and what acts in its place; `joints`: short wires that join this to what ends beside it."""
 
     drawn: tuple[FilledShape, ...]
     acting: tuple[FilledShape, ...]
+    joints: tuple[FilledShape, ...] = ()
 
 
 class _Flat(NamedTuple):

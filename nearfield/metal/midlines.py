@@ -14,6 +14,13 @@ SHARPEST = 0.5  # one more than the cosine of the angle between two parts of a m
 
 def midline(corners: np.ndarray) -> np.ndarray | None:
     """Points (m, 2) midway between the two long sides of an outline (n, 2); None without exactly two narrow ends."""
+    sides = long_sides(corners)
+    return None if sides is None else 0.5 * (sides[0] + sides[1])
+
+
+def long_sides(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The two long sides of an outline (n, 2) from one narrow end to the other, as pairs of points (m, 2) that face
+    each other; None without exactly two narrow ends."""
     along = np.roll(corners, -1, axis=0) - corners
     length = np.hypot(*along.T)
     if not length.all():
@@ -32,7 +39,7 @@ def midline(corners: np.ndarray) -> np.ndarray | None:
         parts = [_lengths(side) / _lengths(side)[-1] for side in (one, other)]
         both = np.union1d(*parts)
         one, other = (_at(side, part, both) for side, part in zip((one, other), parts))
-    return 0.5 * (one + other)
+    return one, other
 
 
 def _lengths(line: np.ndarray) -> np.ndarray:

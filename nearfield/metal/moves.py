@@ -19,7 +19,7 @@ from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.metal import covers, electric_ends, magnetic_ends
 from nearfield.metal.patches import cell_near, next_axes, pair
 from nearfield.metal.sheet_rims import cuts_through
-from nearfield.metal.slanted_walls import moved_slanting_rims, moved_walls
+from nearfield.metal.slanted_walls import moved_necks, moved_slanting_rims, moved_walls
 from nearfield.metal.slanting_chains import slack_of
 from nearfield.metal.wire_ends import ends_of
 from nearfield.metal.wire_lattice import edge_radius
@@ -50,6 +50,7 @@ def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
     yield from gaps_at_walls(bodies, grid, metal)
     yield from moved_walls(bodies, grid, metal)
     yield from moved_slanting_rims(bodies, grid, metal)
+    yield from moved_necks(bodies, grid, metal)
 
 
 def moved_planes(body: FilledShape, grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:

@@ -19,6 +19,7 @@ from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
 from nearfield.metal.facing_rims import facing
 from nearfield.metal.half_lattice import half_lattice
+from nearfield.metal.necks import Neck, chain, necks
 from nearfield.metal.outlines import FlatMetal, Rims, sides_of
 from nearfield.metal.patches import cell_near, next_axes, pair
 from nearfield.metal.rim_factors import nearest
@@ -57,6 +58,8 @@ class SheetRims:
         self.edges, self.faces = pair([nearest(plane.parts[kind]) for plane in found] for kind in (0, 1))
         self.by_cell = pair([part for plane in found for part in plane.by_cell[kind]] for kind in (0, 1))
         drawn = np.union1d(drawn, self._closed(found, ends))
+        self.necks = {place: necks(flat) for place, flat in self.flats.items()}
+        drawn = np.union1d(drawn, _joined([self._chains(*place, parts) for place, parts in self.necks.items()]))
         self._live = np.setdiff1d(_joined([plane.open for plane in found]), np.append(drawn, -1))
         whole = _joined([self._samples.of_box(box) for number in self.taken for box in bodies[number].edges])
         self.metal: np.ndarray = np.union1d(drawn, np.setdiff1d(whole, np.append(self._live, -1)))
@@ -95,6 +98,18 @@ class SheetRims:
             return none
         nodes = np.unique(self._samples.ends_of(touched))
         return cut[np.isin(self._samples.ends_of(cut), nodes).any(axis=1)]
+
+    def _chains(self, normal: int, node: int, parts: Sequence[Neck]) -> np.ndarray:
+        """Numbers of the edges that join metal where it is too narrow to hold together."""
+        across, grid, found = next_axes(normal), self._grid, [np.empty(0, dtype=np.int64)]
+        lines = pair(grid.lines[a] for a in across)
+        for points in (part.points for part in parts):
+            nodes = np.stack([[grid.nearest_node(a, q) for q in points[:, n]] for n, a in enumerate(across)], axis=1)
+            path = np.insert(chain(nodes, points, lines), 0, 0, axis=1)[:, np.argsort([normal, *across])]
+            path[:, normal] = node
+            component = np.abs(np.diff(path, axis=0)).argmax(axis=1)
+            found.append(self._samples.number(component, np.minimum(path[1:], path[:-1])))
+        return np.concatenate(found)
 
     def edges_of(self, box: EdgeBox) -> EdgeBox:
         """An edge box of flat metal with the edges that lie in metal, and not those that its rims divide."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -125,22 +125,28 @@ def _goes_on(
     return bool(walls or conducting(samples, others, conducts).any() or any(np.isin(others, c).any() for c in circuits))
 
 
-def _refuse_beside(samples: SampleNumbers, wires: Sequence[SlantingWire]) -> None:
-    """Refuse wires that share the faces between them but at their ends and bends."""
-    if not wires:
-        return
+def side_by_side(samples: SampleNumbers, wires: Sequence[SlantingWire]) -> Iterator[tuple[int, int, int]]:
+    """Numbers of wires, or of one twice, that share the faces between them but at their ends and bends, and where on
+    the first."""
     rows = []
     for number, wire in enumerate(wires):
         count = len(wire.path.axis)
         inner = np.arange(NEAR_END, count - NEAR_END)
         faces = samples.faces_about(edges_of(samples, wire))[NEAR_END : count - NEAR_END].reshape(-1, 4)
         rows.append(np.stack([faces.ravel(), np.full(faces.size, number), np.repeat(inner, 4)], axis=1))
+    if not rows:
+        return
     face, owner, place = np.concatenate(rows)[np.lexsort(np.concatenate(rows).T[::-1])].T
     both = (np.diff(face) == 0) & (face[1:] >= 0) & ((np.diff(owner) != 0) | (np.diff(place) > TOGETHER))
-    if both.any():
-        first = int(np.flatnonzero(both)[0])
-        one, other = (wires[owner[first + n]] for n in (0, 1))
-        at = ", ".join(f"{value:.6g}" for value in one.path.at[place[first]])
+    for first in np.flatnonzero(both).tolist():
+        yield int(owner[first]), int(owner[first + 1]), int(place[first])
+
+
+def _refuse_beside(samples: SampleNumbers, wires: Sequence[SlantingWire]) -> None:
+    """Refuse wires that share the faces between them but at their ends and bends."""
+    for number, beyond, place in side_by_side(samples, wires):
+        one, other = wires[number], wires[beyond]
+        at = ", ".join(f"{value:.6g}" for value in one.path.at[place])
         raise ModelError(
             f"{one.label} and {other.label if other is not one else 'itself'} run one cell apart at ({at}) m; wires "
             "with a radius need two cells between them, because each acts through the samples about it. Refine the "
