@@ -16,6 +16,8 @@ from nearfield.metal.thin_walls import doubtful, kept, parts_of, pieces_of
 SLIVER = 2.0 * NEGLIGIBLE  # open part of a face below which its last open side is taken to lie in metal
 ALIKE = 1e-6  # difference of the areas of two parts of a face below which they tie; the first one wins
 FLATTEST = 0.2  # sine of the angle to the surface from which on a face counts as seeing it from the side
+STRAIGHT = 1e-6  # one less than the largest part of a normal up to which a surface lies along an axis
+SMOOTH = 0.9  # growth of the distance from a surface, a unit of way, below which an edge of it is near
 STEP = 1e-3  # distance over which normals are differences, over the shorter side of a face
 CORNERS = ((1, 0), (1, 1), (0, 1), (0, 0))  # (u, v) of the corners after the bottom, right, top and left side
 
@@ -61,19 +63,45 @@ class OpenFaces:
         if intervals is None:
             return None
         cut = np.logical_or.reduce([(low != high) & (high - low != 1.0) for low, high in intervals])
-        if not cut.any():
+        closed = np.sum([low == high for low, high in intervals], axis=0)
+        sided = ~cut & (closed > 0) & (closed < 4)
+        if not (cut | sided).any():
             return None
-        lengths = (self._cuts.lengths(a, plane, window, 2, a != self._cuts.axis) for a in next_axes(normal))
-        u, v = (np.broadcast_to(length, cut.shape)[cut] for length in lengths)
-        metal, lost = self._metal(normal, plane, window, cut), None if given_up is None else given_up[:, cut]
-        length, middle = metal_length(*outline(metal, _some(intervals, cut), lost), u, v)
-        towards = self._normals(metal.places(slice(None), middle), STEP * np.minimum(u, v), np.hypot(u, v))
         found = np.full(cut.shape, -1.0)
-        found[cut] = length / (u * v * np.maximum(np.sqrt(1.0 - towards[normal] ** 2), FLATTEST))
+        for own, along_side in ((cut, False), (sided, True)):
+            if own.any():
+                lost = None if given_up is None else given_up[:, own]
+                sides = _some(intervals, own)
+                found[own] = self._seen(normal, plane, window, own, sides, lost, along_side)
         return found
 
-    def _normals(self, at: Sequence[np.ndarray], step: np.ndarray, reach: np.ndarray) -> list[np.ndarray]:
-        """Unit normals of the surface nearest to each of some points, of bodies within a reach (m) of them."""
+    def _seen(
+        self,
+        normal: int,
+        plane: int,
+        window: Window,
+        own: np.ndarray,
+        sides: list[Interval],
+        lost: np.ndarray | None,
+        along_side: bool,
+    ) -> np.ndarray:
+        """`boundary` of some faces; `along_side`: of those with whole sides alone, where the surface slants."""
+        lengths = (self._cuts.lengths(a, plane, window, 2, a != self._cuts.axis) for a in next_axes(normal))
+        u, v = (np.broadcast_to(length, own.shape)[own] for length in lengths)
+        metal, step = self._metal(normal, plane, window, own), STEP * np.minimum(u, v)
+        length, middle = metal_length(*outline(metal, sides, lost), u, v)
+        towards, slope = self._normals(metal.places(slice(None), middle), step, np.hypot(u, v))
+        found: np.ndarray = length / (u * v * np.maximum(np.sqrt(1.0 - towards[normal] ** 2), FLATTEST))
+        if along_side:
+            slants = (np.max(np.abs(towards), axis=0) < 1.0 - STRAIGHT) & (slope > SMOOTH)
+            found = np.where(slants, found, -1.0)
+        return found
+
+    def _normals(
+        self, at: Sequence[np.ndarray], step: np.ndarray, reach: np.ndarray
+    ) -> tuple[list[np.ndarray], np.ndarray]:
+        """Unit normals of the surface nearest to each of some points, of bodies within a reach (m) of them; how fast
+        the distance from it grows, below 1 at edges of bodies."""
         metal, nearest = self._cuts.metal, np.full(at[0].shape, np.inf)
         found = [np.zeros(at[0].shape) for _ in range(3)]
         at = [self._cuts.inward(a, places, 2.0 * step) for a, places in enumerate(at)]  # past what differences see
@@ -87,7 +115,7 @@ class OpenFaces:
                 high, low = (distance(*(q + by * step * (a == b) for b, q in enumerate(at))) for by in (1, -1))
                 found[a][own] = (high - low)[own]
         size = np.maximum(np.sqrt(sum(part**2 for part in found)), np.finfo(float).tiny)
-        return [part / size for part in found]
+        return [part / size for part in found], size / (2.0 * step)
 
     def _intervals(self, normal: int, plane: int, window: Window) -> list[Interval] | None:
         """Open intervals of the sides of faces; None where all are whole."""
