@@ -156,7 +156,10 @@ def test_check_says_what_strips_and_necks_act_as():
     assert entry["from"] == pytest.approx(1.1 * MM, rel=0.1) and "round wire of 275 um" in entry["effect"]
     assert "loses nothing" in boxed([turned(30, 1.1)], medium=nf.Conductor(5.8e7)).check().moved[-1]["effect"]
     report = boxed(patch_with_arms(0.8)[1]).check()
-    assert any("0.8 cells narrow where it slants" in each["what"] for each in report.moved)
+    assert any("0.8 cells wide along no axis" in each["what"] for each in report.moved)
+    assert not any(each["what"].startswith("gap") for each in report.moved)
+    slot = nf.Difference(nf.Sheet((0, 0, 6 * MM), (30 * MM, 30 * MM, 6 * MM)), [turned(30, 0.5)])
+    assert any(each["what"].startswith("gap of 0.5 cells") for each in boxed([slot]).check().moved)
     report = boxed([turned(30, 1.1)], metal="staircase").check()
     assert any("falls into pieces" in each["effect"] for each in report.moved)
     assert not any("strip along no axis" in each["what"] for each in boxed([turned(30, 1.5)]).check().moved)

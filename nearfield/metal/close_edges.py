@@ -56,15 +56,17 @@ def _slots(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> It
     """The first slot narrower than 1.5 cells in flat metal of one plane that metal closes at an end."""
     for flat in metal.sheets.flats.values() if metal.sheets else ():
         for slot in gaps_of(flat):
-            if slot.is_slot and any(slot.closed):
-                across, along = flat.across[slot.axis], flat.across[1 - slot.axis]
+            across, along = flat.across[slot.axis], flat.across[1 - slot.axis]
+            line = grid.lines[across]  # past its ends lie copies
+            if slot.is_slot and any(slot.closed) and line[0] <= 0.5 * (slot.low + slot.high) <= line[-1]:
                 middle = 0.5 * (slot.first + slot.last)
                 rims = ({across: place, along: middle} for place in (slot.low, slot.high))
                 labels = dict.fromkeys(_label(bodies, metal, rim, flat.margin) for rim in rims)
                 wide = slot.high - slot.low
                 effect = "its ends act up to 0.3 of a cell from where they are"
                 cells = wide / cell_near(grid, across, slot.low, slot.high)
-                yield _entry(f"slot between {' and '.join(labels)}", across, wide, cells, effect, OFF_SLOT)
+                what = f"slot between {' and '.join(labels)}" if len(labels) > 1 else f"slot in {next(iter(labels))}"
+                yield _entry(what, across, wide, cells, effect, OFF_SLOT)
                 return
 
 

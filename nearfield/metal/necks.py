@@ -8,10 +8,12 @@ metal there too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.spatial import KDTree
 
 from nearfield.metal.patches import runs
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
 STEP = 0.25  # cells between points along a side
 ALONG = 1e-6  # part of a side's length by which it may leave an axis
-FACING = -0.49  # cosine of the angle between the normals of two sides above which they do not face each other
+FACING, PARALLEL = -0.49, -0.8  # cosines of the angle between normals up to which sides face each other, make gaps
+TIP = 0.4  # of the largest width of a narrow part; where the least is less it ends in a point
 NEAR = 1e-9  # cells from a side within which the way across begins
 AT_ONCE = 1 << 22  # pairs of points and sides
 
@@ -33,33 +36,57 @@ def holding(normal: np.ndarray, cells: np.ndarray) -> np.ndarray:
 @dataclass(frozen=True)
 class Neck:
     """Points (n, 2) (m) in the middle of a part of a plane's metal that is too narrow, in order and less than a cell
-    apart, with one more at ends where metal goes on; its least width (m)."""
+    apart, with one more at ends where metal goes on; its least width (m); whether it `ends` in a point."""
 
     points: np.ndarray
     width: float
+    ends: bool
 
 
 def necks(flat: FlatMetal) -> list[Neck]:
     """The parts of a plane's metal that are too narrow to hold together."""
+    cells = np.array([float(flat.grid.primary(a).max()) for a in flat.across])
+    return _narrow(flat, -1.0, FACING, lambda normal: float(holding(normal, cells)))
+
+
+def slanting_gaps(flat: FlatMetal, cells_wide: float) -> list[Neck]:
+    """Gaps along no axis between rims of a plane, narrower than so many cells across them."""
+    cells = np.array([float(flat.grid.primary(a).max()) for a in flat.across])
+    return _narrow(flat, 1.0, PARALLEL, lambda normal: cells_wide / float(np.hypot(*(normal / cells))))
+
+
+def _narrow(flat: FlatMetal, way: float, turned: float, most_of: Callable[[np.ndarray], float]) -> list[Neck]:
+    """Where sides along no axis face others nearer than `most_of` their normals (m), in metal (`way` -1) or before it;
+    `turned`: cosine of the angle between their normals, at most."""
     sides = [flat.rims(number) for number in flat.inside]
     start, end, normal = (np.concatenate([np.empty((0, 2)), *(side[n] for side in sides)]) for n in range(3))
-    cells = np.array([[float(each(flat.grid.primary(a))) for a in flat.across] for each in (np.min, np.max)])
-    middle, wide, narrow = [np.empty((0, 2))], [np.empty(0)], [np.empty(0, dtype=bool)]
-    for side in np.flatnonzero(np.abs(normal).min(axis=1, initial=1.0) > ALONG).tolist():
-        along, most = end[side] - start[side], float(holding(normal[side], cells[1]))
-        count = max(1, int(np.ceil(np.hypot(*along) / (STEP * cells[0].min()))))
-        at = start[side] + (np.arange(count) + 0.5)[:, None] / count * along
-        facing = np.flatnonzero((normal @ normal[side] < FACING) & (np.arange(len(normal)) > side))
-        width = _across(at, -normal[side], start[facing], end[facing] - start[facing], NEAR * most)
-        middle.append(at - 0.5 * np.minimum(width, most)[:, None] * normal[side])
+    least = np.array([float(flat.grid.primary(a).min()) for a in flat.across])
+    slanting = np.flatnonzero(np.abs(normal).min(axis=1, initial=1.0) > ALONG)
+    if not slanting.size:
+        return []
+    counts = np.maximum(1, np.ceil(np.hypot(*(end - start).T) / (STEP * least.min())).astype(int))
+    owner, first = np.repeat(np.arange(len(counts)), counts), np.cumsum(counts) - counts
+    part = (np.arange(len(owner)) - first[owner] + 0.5) / counts[owner]
+    places = start[owner] + part[:, None] * (end - start)[owner]
+    tree = KDTree(places)
+    middle, wide, narrow = [], [], []
+    for side in slanting.tolist():
+        at, most = places[first[side] : first[side] + counts[side]], most_of(normal[side])
+        near = tree.query_ball_point(at, most + STEP * least.max())
+        facing = np.unique(owner[np.concatenate([np.asarray(each, dtype=int) for each in near])])
+        facing = facing[(facing > side) & (normal[facing] @ normal[side] < turned)]
+        width = _across(at, way * normal[side], start[facing], end[facing] - start[facing], NEAR * most)
+        middle.append(at + 0.5 * way * np.minimum(width, most)[:, None] * normal[side])
         wide.append(width)
         narrow.append(width < most)
     points, widths, own = (np.concatenate(parts) for parts in (middle, wide, narrow))
-    apart = np.flatnonzero((np.abs(np.diff(points, axis=0)) > cells[0]).any(axis=1)) + 1
+    apart = np.flatnonzero((np.abs(np.diff(points, axis=0)) > least).any(axis=1)) + 1
     return [
-        Neck(line[max(first - 1, 0) : last + 1], float(size[first:last].min()))
+        Neck(
+            line[max(begin - 1, 0) : stop + 1], low := float(size[begin:stop].min()), low < TIP * size[begin:stop].max()
+        )
         for line, size, inside in zip(*(np.split(each, apart) for each in (points, widths, own)))
-        for first, last in runs(inside)
+        for begin, stop in runs(inside)
     ]
 
 

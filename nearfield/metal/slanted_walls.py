@@ -7,12 +7,16 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from nearfield.bodies.geometry import FilledShape
-from nearfield.entry.wording import counted, quantity
+from nearfield.entry.wording import quantity
 from nearfield.grid.moves import Moved
 from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import is_metal
+from nearfield.metal.curved_gaps import GAP
+from nearfield.metal.facing_rims import WIDEST
 from nearfield.metal.grid_metal import GridMetal
-from nearfield.metal.patches import cell_near, margin_of, next_axes
+from nearfield.metal.necks import Neck, slanting_gaps
+from nearfield.metal.outlines import FlatMetal
+from nearfield.metal.patches import cell_near, next_axes
 from nearfield.metal.rim_points import UPRIGHT
 from nearfield.metal.thickness import mean_thickness
 from nearfield.metal.thin_rims import Beads
@@ -20,8 +24,13 @@ from nearfield.metal.thin_rims import Beads
 THIN = 1.5  # cells; thinner walls have both sides in one face (docs/method.md, Thin walls)
 OFF = 0.5  # cells by which one side of a followed thin wall lies too far out at most
 LEFT = 0.25  # cells by which rims with beads act elsewhere than drawn (docs/method.md, Thin plates)
-NECKS = 0.04  # part by which resonances of parts held together by chains of edges are off at most
 BOUNDED = 0.1  # cells by which slanting rims of flat metal act further out at most (docs/method.md, Rims of sheets)
+NECK_EFFECT = (
+    "too narrow to hold together on edges; chains of edges in its middle do, up to half a cell beside it: resonances "
+    "are up to 4 % off, and antennas fed between such parts less than 1.5 cells apart have down to 0.6 of their "
+    "impedance; take cells of half the size"
+)
+GAP_EFFECT = "each of its rims has a field of its own: slots ring up to 3 % low; take cells of half the size"
 
 
 def slanted_walls(
@@ -104,24 +113,32 @@ def moved_slanting_rims(bodies: Sequence[FilledShape], grid: YeeGrid, metal: Gri
 
 
 def moved_necks(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
-    """Parts of flat metal along no axis that chains of edges hold together: of each plane the narrowest."""
-    for (normal, node), found in metal.sheets.necks.items() if metal.sheets else ():
-        for neck in sorted(found, key=lambda each: each.width)[:1]:
-            at = dict(zip(next_axes(normal), neck.points[len(neck.points) // 2]))
-            own = [body for body in bodies if metal.rimmed_plane(body.shape) == (normal, node)]
-            label = next((body.label for body in own if _holds(body, at, margin_of(grid))), own[0].label)
-            cell = max(cell_near(grid, a, q, q) for a, q in at.items())
-            more = len(found) - 1
-            yield {
-                "what": f"{label}, {neck.width / cell:.2g} cells narrow where it slants"
-                + (f" (and {counted(more, 'other part')} of its plane)" if more else ""),
-                "from": 0.0,
-                "to": 0.5 * cell,
-                "effect": "too narrow to hold together on edges along no axis; chains of edges in its middle do, up to "
-                f"half a cell beside it: resonances are up to {100 * NECKS:.0f} % off, and antennas fed between such "
-                "parts less than 1.5 cells apart have down to 0.6 of their impedance; take cells of half the size",
-                "cells": 0.5,
-            }
+    """Of each plane of flat metal the narrowest part along no axis that chains of edges hold together, and the
+    narrowest gap along no axis; none that end in a point."""
+    for place, flat in metal.sheets.flats.items() if metal.sheets else ():
+        assert metal.sheets is not None
+        own = [body for body in bodies if metal.rimmed_plane(body.shape) == place]
+        cell = max(float(grid.primary(a).max()) for a in flat.across)
+        gaps = (gap for gap in slanting_gaps(flat, WIDEST) if len(flat.inside) == 1 or gap.width >= GAP * cell)
+        for gap, found in ((False, metal.sheets.necks[place]), (True, gaps)):
+            blunt = [neck for neck in found if not neck.ends]
+            for neck in sorted(blunt, key=lambda each: each.width)[:1]:
+                size, label = f"{neck.width / cell:.2g} cells", _label(own, flat, neck)
+                yield {
+                    "what": f"gap of {size} beside {label}, along no axis"
+                    if gap
+                    else f"{label}, {size} wide along no axis",
+                    "from": 0.0,
+                    "to": (BOUNDED if gap else OFF) * cell,
+                    "effect": GAP_EFFECT if gap else NECK_EFFECT,
+                    "cells": BOUNDED if gap else OFF,
+                }
+
+
+def _label(bodies: Sequence[FilledShape], flat: FlatMetal, neck: Neck) -> str:
+    """Of the first body whose bounds hold the middle of a narrow part of its plane."""
+    at = dict(zip(flat.across, neck.points[len(neck.points) // 2].tolist()))
+    return next((body.label for body in bodies if _holds(body, at, flat.margin)), bodies[0].label)
 
 
 def _holds(body: FilledShape, at: Mapping[int, float], margin: float) -> bool:
