@@ -9,6 +9,7 @@ import numpy as np
 from nearfield.bodies.outlines import Ends
 
 MOST = 6_000  # sides of all parts together: each looks for those that it meets
+AT_ONCE = 1 << 17  # pairs of sides
 TIED = 1e-9  # of the size of all: points so near are one
 BESIDE = 1e-7  # of the size of all: where both sides of a piece are looked at
 
@@ -37,30 +38,40 @@ def cut_sides(body: Ends, minus: Sequence[Ends]) -> Ends | None:
 
 def _pieces(start: np.ndarray, end: np.ndarray, tied: float) -> Ends:
     """Sides cut where others cross them or end on them."""
-    first, last = [], []
-    low, high = np.minimum(start, end).T - tied, np.maximum(start, end).T + tied
-    for number, (one, other) in enumerate(zip(start, end)):
-        along = other - one
-        square = along @ along
-        near = (low[0] <= high[0, number]) & (high[0] >= low[0, number])
-        near &= (low[1] <= high[1, number]) & (high[1] >= low[1, number])
-        begin, turn = start[near], end[near] - start[near]
-        cuts = [np.array([0.0, 1.0])]
-        for at in (begin, begin + turn):
-            part = (at - one) @ along / square
-            on_it = np.hypot(*(at - one - part[:, None] * along).T) <= tied
-            cuts.append(part[on_it])
-        cross = along[0] * turn[:, 1] - along[1] * turn[:, 0]
-        met = np.abs(cross) > tied * np.hypot(*turn.T)
-        away = begin[met] - one
-        part = (away[:, 0] * turn[met, 1] - away[:, 1] * turn[met, 0]) / cross[met]
-        there = (away[:, 0] * along[1] - away[:, 1] * along[0]) / cross[met]
-        cuts.append(part[(there >= 0.0) & (there <= 1.0)])
-        part = np.unique(np.clip(np.concatenate(cuts), 0.0, 1.0))
-        part = part[np.append(True, np.diff(part) * square**0.5 > tied)]
-        first.append(one + part[:-1, None] * along)
-        last.append(one + part[1:, None] * along)
-    return np.concatenate(first), np.concatenate(last)
+    along = end - start
+    square = (along**2).sum(axis=1)
+    one, other = _near(np.minimum(start, end) - tied, np.maximum(start, end) + tied)
+    own, turn = along[one], along[other]
+    sides, parts = [np.repeat(np.arange(len(start)), 2)], [np.tile((0.0, 1.0), len(start))]
+    for at in (start[other], end[other]):
+        part = ((at - start[one]) * own).sum(axis=1) / square[one]
+        on_it = np.hypot(*(at - start[one] - part[:, None] * own).T) <= tied
+        sides.append(one[on_it])
+        parts.append(part[on_it])
+    cross = own[:, 0] * turn[:, 1] - own[:, 1] * turn[:, 0]
+    met = np.abs(cross) > tied * np.hypot(*turn.T)
+    one, own, turn, cross, away = one[met], own[met], turn[met], cross[met], (start[other] - start[one])[met]
+    part = (away[:, 0] * turn[:, 1] - away[:, 1] * turn[:, 0]) / cross
+    there = (away[:, 0] * own[:, 1] - away[:, 1] * own[:, 0]) / cross
+    there = (there >= 0.0) & (there <= 1.0)
+    side, part = np.concatenate((*sides, one[there])), np.clip(np.concatenate((*parts, part[there])), 0.0, 1.0)
+    order = np.lexsort((part, side))
+    side, part = side[order], part[order]
+    apart = np.append(True, (np.diff(side) > 0) | (np.diff(part) * square[side[1:]] ** 0.5 > tied))
+    side, part = side[apart], part[apart]
+    piece = np.flatnonzero(np.diff(side) == 0)
+    first, last = (start[side[n]] + part[n, None] * along[side[n]] for n in (piece, piece + 1))
+    return first, last
+
+
+def _near(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of boxes (n, 2) that meet, each with itself too."""
+    found = []
+    for part in np.array_split(np.arange(len(low)), 1 + len(low) ** 2 // AT_ONCE):
+        own_low, own_high = low[part, None], high[part, None]
+        one, other = np.nonzero(((low <= own_high) & (high >= own_low)).all(axis=2))
+        found.append((part[one], other))
+    return np.concatenate([one for one, _ in found]), np.concatenate([other for _, other in found])
 
 
 def _within(at: np.ndarray, sides: Ends) -> np.ndarray:
