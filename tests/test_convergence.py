@@ -221,3 +221,27 @@ def test_the_command_says_what_check_does_of_the_coarsest_grid(tmp_path, capsys)
     assert tuple(json.loads(out)["warnings"]) == known
     lines = err.splitlines()
     assert lines[: len(known)] == [f"warning: {warning}" for warning in known]  # before the runs
+
+
+def flux_model(size: int = 8, frequencies=("9.98 GHz", "12 GHz")) -> nf.Simulation:
+    """An empty box with the flux out of its middle."""
+    return nf.Simulation(
+        nf.Grid.uniform(1e-3, (size, 8, 8)),
+        boundaries=nf.Boundaries(all=nf.CPML(2)),
+        sources=[nf.PointCurrent((4e-3, 4e-3, 4e-3), "z", nf.Gaussian("15 GHz"))],
+        monitors=[nf.Flux("sum", (3e-3, 3e-3, 3e-3), (5e-3, 5e-3, 5e-3), frequencies)],
+        steps=400,
+    )
+
+
+def test_the_only_frequency_within_a_percent_stands_for_that_asked_for_and_is_named(tmp_path):
+    said = "taken at 9.98 GHz, which 'sum' has, within 1 %"
+    found = nf.converge(flux_model(), "sum power at 10 GHz", (1, 2), threads=1)
+    assert any(said in warning for warning in found.warnings)
+    exact = nf.converge(flux_model(), "sum power at 9.98 GHz", (1, 2), threads=1)
+    assert exact.value == found.value and not any("taken at" in warning for warning in exact.warnings)
+    table = nf.sweep(flux_model, {"size": [8]}, None, tmp_path, ["sum power at 10 GHz"], threads=1)
+    assert said in table.attrs["notes"] and said in nf.open_sweep(tmp_path).attrs["notes"]
+    for frequencies in (["9.8 GHz"], ["9.98 GHz", "10.02 GHz"]):
+        with pytest.raises(nf.ModelError, match="'sum' has"):
+            nf.converge(flux_model(frequencies=frequencies), "sum power at 10 GHz", (1, 2))

@@ -53,5 +53,5 @@ def sweep_model(
         count, failed, made = table.status.size, table.status.size - states["done"], sum(each.made for each in ended)
         answer = {"runs": count, "failed": failed, "file": str(folder / FILE), "made": made}
         out.answer(answer, f"{counted(count, 'run')}, {failed} failed, {made} made now; {folder / FILE}")
-        out.warn(*filter(None, str(table.attrs["left_out"]).splitlines()))
+        out.warn(*filter(None, (line for name in ("notes", "left_out") for line in table.attrs[name].splitlines())))
     return 4 if failed == count else 0

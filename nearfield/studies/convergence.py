@@ -40,7 +40,8 @@ class Convergence:
     """A quantity at cells of no size.
 
     `value` and `uncertainty` in `unit`; `order` as it was observed, None where the values show none (two grids, or
-    values that go up and down); `runs` from the coarsest grid to the finest; `warnings` of `check` on the coarsest.
+    values that go up and down); `runs` from the coarsest grid to the finest; `warnings` of `check` on the coarsest, and
+    of a frequency that stands for the one asked for.
     """
 
     quantity: str
@@ -94,7 +95,7 @@ def converge(
         raise ModelError(f"refinements {factors}: give two or more, such as (1, 2); one grid shows no convergence")
     models = one_method([refined(simulation, factor) for factor in factors])  # refusals come before the first run
     wanted.refuse(models[0])
-    warnings = models[0].check().warnings
+    warnings = (*models[0].check().warnings, *filter(None, [wanted.note(models[0])]))
     if warn is not None:
         for warning in warnings:
             warn(warning)

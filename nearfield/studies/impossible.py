@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 200  # frequencies up to a pulse's highest at which the peak of its spectrum is sought
 SAME = 1e-6  # relative difference below which frequencies are one
+CLOSE = 0.01  # relative difference within which a monitor's only frequency is taken for the one that is asked for
 HERTZ = "Hz"
 Band = tuple[float | None, float | None]  # lowest and highest frequency (Hz), as far as they are given
 
@@ -90,6 +91,22 @@ def too_little(port: str, where: str, pulse: AnyWaveform) -> str:
     return f"{found}. Ask there, or give it another pulse"
 
 
+def recorded_at(recorded: Any, at: float) -> int | None:
+    """Number of the recorded frequency (Hz) that is asked for, or of the only one within 1 % of it; None without."""
+    away = abs(np.asarray(recorded, dtype=float) / at - 1.0)
+    close = np.flatnonzero(away <= CLOSE)
+    return int(np.argmin(away)) if close.size == 1 or (away <= SAME).any() else None
+
+
+def other_frequency(words: str, model: Simulation, name: str, at: float | None) -> str:
+    """A note that a monitor's frequency near the one asked for (Hz) stands for it; "" where it has that one."""
+    recorded = next((getattr(each, "frequencies", ()) for each in model.monitors if each.name == name), ())
+    number = None if at is None else recorded_at(recorded, at)
+    if at is None or number is None or abs(recorded[number] - at) <= SAME * at:
+        return ""
+    return f"quantity {words!r}: taken at {quantity(recorded[number], HERTZ, 6)}, which {name!r} has, within 1 %"
+
+
 def refuse_monitor(words: str, model: Simulation, name: str, kinds: Sequence[str], at: float | None = None) -> None:
     """Error: a model has no monitor of this name and of one of these kinds, or none that records a frequency (Hz)."""
     there = {each.name: each for each in model.monitors if each.kind in kinds}
@@ -99,8 +116,8 @@ def refuse_monitor(words: str, model: Simulation, name: str, kinds: Sequence[str
             f"{', '.join(there) or 'none'}"
         )
     if at is not None:
-        recorded = np.asarray(getattr(there[name], "frequencies", ()))
-        if not (abs(recorded - at) <= SAME * at).any():
+        recorded = getattr(there[name], "frequencies", ())
+        if recorded_at(recorded, at) is None:
             raise ModelError(f"quantity {words!r}: {name!r} has {', '.join(quantity(f, HERTZ) for f in recorded)}")
 
 

@@ -15,7 +15,15 @@ from nearfield.entry.errors import ModelError
 from nearfield.entry.levels import decibels
 from nearfield.entry.quantities import FREQUENCY
 from nearfield.entry.quantities import Quantity as Typed
-from nearfield.studies.impossible import SAME, Band, refuse_monitor, refuse_ports, refuse_waves, refuse_without_port
+from nearfield.studies.impossible import (
+    Band,
+    other_frequency,
+    recorded_at,
+    refuse_monitor,
+    refuse_ports,
+    refuse_waves,
+    refuse_without_port,
+)
 
 if TYPE_CHECKING:
     from nearfield.results import Result
@@ -36,12 +44,14 @@ ZOOM = 401  # frequencies about a dip: its place is that of a parabola through t
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number of a result: its words, its unit ("" for a ratio), how it is read, and what refuses models without."""
+    """A number of a result: its words, its unit ("" for a ratio), how it is read, what refuses models without, and what
+    is said of a model that has nearly it."""
 
     text: str
     unit: str
     read: Callable[[Result], float]
     refuse: Callable[[Simulation], None] = lambda model: None
+    note: Callable[[Simulation], str] = lambda model: ""
 
 
 def quantity_of(text: str) -> Quantity:
@@ -185,10 +195,10 @@ def _monitor(words: str, match: re.Match) -> Quantity:
         run = result.per_source()
         values = run[match["name"]] if what == "power" else getattr(run[match["name"]], attribute)
         recorded = values.frequency.values
-        nearest = int(np.argmin(np.abs(recorded - (recorded[0] if at is None else at))))
-        if at is not None and abs(recorded[nearest] - at) > SAME * at:
+        number = 0 if at is None else recorded_at(recorded, at)
+        if number is None:
             raise ModelError(f"quantity {words!r}: {match['name']!r} has {', '.join(f'{f:.6g}' for f in recorded)} Hz")
-        return float(np.nanmax(values.isel(frequency=nearest).values))
+        return float(np.nanmax(values.isel(frequency=number).values))
 
     kinds = ("flux",) if what == "power" else ("far-field",)
 
@@ -197,7 +207,7 @@ def _monitor(words: str, match: re.Match) -> Quantity:
         if "gain" in what:
             refuse_without_port(words, model)
 
-    return Quantity(words, unit, read, refuse)
+    return Quantity(words, unit, read, refuse, lambda model: other_frequency(words, model, match["name"], at))
 
 
 PORTS = r"(?P<to>\d)(?P<source>\d)"

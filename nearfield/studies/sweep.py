@@ -62,7 +62,8 @@ def sweep(
     many are done, and of how many.
 
     Variables: `sparameters`, fluxes and peaks of far fields by name, the quantities, and of each run `status` ("done",
-    "refused", "diverged", "failed"), `message` and `folder` (below `output`). What a failed run lacks is NaN. The same
+    "refused", "diverged", "failed"), `message` and `folder` (below `output`). What a failed run lacks is NaN;
+    `attrs["notes"]` names frequencies that stand for those asked for. The same
     dataset lies in `output/sweep.h5`, for `open_sweep`. Error: `ModelError` where no point has a model.
 
     >>> import nearfield as nf
@@ -84,10 +85,10 @@ def sweep(
             import xarray
 
             return xarray.Dataset()
-        _prepare(points, make, home, wanted)
+        notes = _prepare(points, make, home, wanted)
         with locked(home):
             no_room = _make_runs(points, found, threads, report)
-            table = table_of(axes, points, wanted, home)
+            table = table_of(axes, points, wanted, home).assign_attrs(notes="\n".join(notes))
             try:
                 save_sweep(table, home / FILE)
             except OSError as error:
@@ -107,9 +108,13 @@ def _quantity(given: str | Callable[[Result], float]) -> Quantity:
 
 def _prepare(
     points: list[Point], make: Callable[..., Simulation] | str | Path, home: Path, wanted: Sequence[Quantity]
-) -> None:
-    """The model of every point and its folder. Error: that of the first, where no point has a model or a quantity."""
+) -> list[str]:
+    """The model of every point and its folder; what is said of quantities that models have nearly.
+
+    Error: that of the first, where no point has a model or a quantity.
+    """
     first: Exception | None = None
+    notes: dict[str, None] = {}
     impossible: dict[Quantity, ModelError | None] = {each: ModelError("no model") for each in wanted}
     for point in points:
         try:
@@ -120,6 +125,7 @@ def _prepare(
             point.status, point.message = "refused", f"{name}{error}"
             continue
         impossible = {each: _refusal(each, model) for each, error in impossible.items() if error is not None}
+        notes |= dict.fromkeys(each.note(model) for each in wanted)
         bare = model.model_copy(update={"parameters": {}})  # a record, on which no number depends
         point.text = self_contained(model)
         point.folder = (home / RUNS / folder_of(Path(), self_contained(bare)).name).absolute()
@@ -131,6 +137,7 @@ def _prepare(
         home.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ModelError(f"{home} cannot take the runs: {error.strerror}; give another folder as output") from None
+    return [note for note in notes if note]
 
 
 def _refusal(quantity: Quantity, model: Simulation) -> ModelError | None:

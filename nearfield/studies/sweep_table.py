@@ -161,7 +161,7 @@ def open_sweep(path: str | Path) -> xarray.Dataset:
             if stored.attrs.get("format") != FORMAT:
                 raise ModelError(f"{file} is not a sweep of this version; give the folder of a `nearfield sweep`")
             variables = {str(data.attrs["name"]): _variable(data) for data in stored.values()}
-            attributes = {"left_out": str(stored.attrs.get("left_out", ""))}
+            attributes = {name: str(stored.attrs.get(name, "")) for name in ("left_out", "notes")}
     except (OSError, KeyError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
