@@ -9,6 +9,7 @@ import numpy as np
 
 from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import AXES
+from nearfield.incident.box import open_faces
 from nearfield.media.materials import Medium
 
 if TYPE_CHECKING:
@@ -55,21 +56,27 @@ def _refuse_asymmetric(mirrors: Sequence[str | None], beam: Beam) -> None:
 
 
 def _refuse_media(context: Context, beam: Beam) -> None:
-    """Refuse dispersive and anisotropic media that are not wholly inside the box, a cell from its faces."""
-    lines, corners = context.grid.lines, ((beam.first, 1), (beam.last, -1))
-    low, high = ([float(line[n + step]) for line, n in zip(lines, nodes)] for nodes, step in corners)
+    """Refuse dispersive and anisotropic media that are not wholly inside the box, a cell from its faces.
+
+    Ends of the box on walls, or on both periodic faces of an axis, are no faces: media may go on there.
+    """
+    room = [[-np.inf, np.inf] for _ in AXES]
+    for axis, side in open_faces(context.grid, beam.first, beam.last):
+        node = beam.first[axis] + 1 if side == "low" else beam.last[axis] - 1
+        room[axis][side == "high"] = float(context.grid.lines[axis][node])
     for name, medium, bounds in context.coefficients.fillings():
         if not isinstance(medium, Medium) or not (medium.dispersive or medium.anisotropic):
             continue
-        inside = bounds is not None and all(
-            low[axis] <= bounds[0][axis] and bounds[1][axis] <= high[axis] for axis in range(3)
-        )
-        if not inside:
+        low, high = bounds or (np.full(3, -np.inf), np.full(3, np.inf))
+        out = [a for a in range(3) if low[a] < room[a][0] or room[a][1] < high[a]]
+        if out:
             kind, what = (
                 ("dispersive", "without poles") if medium.dispersive else ("anisotropic", "alike along all axes")
             )
+            reach = f"it spans {AXES[out[0]]} {low[out[0]]:.6g} to {high[out[0]]:.6g} m"
             raise ModelError(
-                f"{beam.who}: the {kind} medium of {name} is not wholly inside its box, a cell from the faces; the "
-                f"incident wave at an angle is that of a medium {what}. Enlarge the box, give constants at the "
-                "frequency of interest, or let the wave travel along an axis"
+                f"{beam.who}: the {kind} medium of {name} is not wholly inside its box, a cell from the faces: "
+                f"{reach if bounds else 'it is everywhere'}, allowed is {AXES[out[0]]} {room[out[0]][0]:.6g} to "
+                f"{room[out[0]][1]:.6g} m; the incident wave at an angle is that of a medium {what}. Enlarge the box, "
+                "give constants at the frequency of interest, or let the wave travel along an axis"
             )
