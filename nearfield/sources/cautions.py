@@ -10,6 +10,7 @@ import numpy as np
 from nearfield.entry.triples import triple
 from nearfield.entry.wording import counted
 from nearfield.plan.term import IMAGINARY
+from nearfield.plan.turns import turned
 from nearfield.sources.edges import dual_area
 from nearfield.sources.waveforms import AnyWaveform, ContinuousWave, Samples
 
@@ -65,25 +66,25 @@ def ends_in_space(terms: Iterable[CurrentTerm], context: Context) -> bool:
     shape = triple(n + 2 for n in context.grid.cells)  # nodes, or cells and one beyond either wall
     nodes, sums, flow = [], [], 0.0
     for term in terms:
-        if term.component >= IMAGINARY:  # past a seam with a phase; charge there is not followed
-            return False
-        axis, magnetic, index = term.component % 3, term.component >= 3, term.index
-        stay, drive = context.coefficients.at(term.component, *index)
+        part, component = divmod(term.component, IMAGINARY)
+        axis, magnetic, index = component % 3, component >= 3, term.index
+        stay, drive = context.coefficients.at(component, *index)
         if (stay < 1.0).any():
             return False
-        current = term.weight / drive * dual_area(context.grid, term.component, *index)
+        current = (1j if part else 1.0) * term.weight / drive * dual_area(context.grid, component, *index)
         flow += float(np.abs(current).sum())
         for end, sign in ((0, -1.0), (1, 1.0)):
             place = list(index)
             place[axis] = place[axis] + end - magnetic
-            wrapped = [np.asarray(n) + 1 for n in context.grid.in_cell(place)]
-            nodes.append(np.ravel_multi_index(tuple(wrapped), triple(n + 1 for n in shape)))
-            sums.append(sign * current)
+            wrapped, angle = turned(context.grid, triple(place))
+            nodes.append(np.ravel_multi_index(triple(n + 1 for n in wrapped), triple(n + 1 for n in shape)))
+            sums.append(sign * current * np.exp(1j * angle))
         held = outside if magnetic else in_metal
     if not nodes:
         return False
     places, which = np.unique(np.concatenate(nodes), return_inverse=True)
-    charge = np.bincount(which, np.concatenate(sums))
+    charge = np.zeros(places.size, dtype=complex)
+    np.add.at(charge, which, np.concatenate(sums))
     charged = places[np.abs(charge) > ENDS * flow]
     i, j, k = (n - 1 for n in np.unravel_index(charged, triple(n + 1 for n in shape)))
     return not held(context, np.stack((i, j, k)))

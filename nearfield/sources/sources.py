@@ -31,14 +31,16 @@ SOURCES = "sources"  # the excitation in which all impressed currents flow
 
 
 def current_term(
-    context: Context, component: int, index: Index, density: np.ndarray, waveform: Waveform
+    context: Context, component: int, index: Index, density: np.ndarray, waveform: Waveform, lag: np.ndarray | float = 0
 ) -> list[CurrentTerm]:
     """A current density (A/m^2 or V/m^2 per unit of the waveform) in samples; those in metal and on walls that hold the
     component at zero are left out.
 
-    Past a seam with a phase it flows in this cell as much earlier, with a real and an imaginary part.
+    It lags by the angles `lag` (rad), and past a seam with a phase it flows in this cell as much earlier: with a real
+    and an imaginary part.
     """
     (i, j, k), angle = turned(context.grid, index)
+    angle = angle - lag
     _, factor = context.coefficients.at(component, i, j, k)  # Cb or Db
     scale = VACUUM_IMPEDANCE if component < 3 else 1.0
     weight = -np.asarray(factor, dtype=float) * scale * VACUUM_SPEED * context.time_step * density
@@ -51,6 +53,17 @@ def current_term(
         return [CurrentTerm(component, i, j, k, weight, waveform)]
     parts = (component, weight * np.cos(angle)), (component + IMAGINARY, weight * np.sin(angle))
     return [CurrentTerm(part, i, j, k, share, waveform) for part, share in parts]
+
+
+def lag_of_the_wave(grid: YeeGrid, component: int, index: Index, lower: Point, upper: Point) -> np.ndarray:
+    """Angle (rad) by which a Bloch wave lags at samples behind the cell's low faces: k r along the axes with a phase
+    along which the current has an extent."""
+    lag = np.zeros(len(index[0]))
+    for axis, phase in enumerate(grid.phases):
+        if phase and upper[axis] > lower[axis]:
+            line = grid.lines[axis]
+            lag += phase * (grid.component_axes(component)[axis][index[axis]] - line[0]) / (line[-1] - line[0])
+    return lag
 
 
 def spread(context: Context, component: int, position: Point) -> tuple[Index, np.ndarray]:
@@ -149,11 +162,24 @@ class MagneticPointCurrent(PointLike):
     """Magnetic current times length (V m) at waveform value 1."""
 
 
-class LineCurrent(OnEdges, ImpressedCurrent):
+class CurrentOnEdges(OnEdges, ImpressedCurrent):
+    """A current on a block of edges; in a cell with a phase one of its Bloch waves."""
+
+    def _flow(self, context: Context, strength: float) -> list[CurrentTerm]:
+        """The current (A) of a line, or the density (A/m) of a sheet, that the engine adds in each step."""
+        block, (lower, upper, _) = self._block(context), self._span
+        lag = lag_of_the_wave(context.grid, block.component, block.index, lower, upper)
+        density = strength * block.width / block.area
+        return current_term(context, block.component, block.index, density, self._signal(), lag)
+
+
+class LineCurrent(CurrentOnEdges):
     """A current filament between two points on a line along an axis, snapped to grid edges.
 
     The current (A) flows from `start` to `end`; where it ends in free space it leaves the charges that continuity asks
-    for. From wall to wall of a PEC parallel plate it is the infinite line source of two dimensions.
+    for. From wall to wall of a PEC parallel plate it is the infinite line source of two dimensions. Along an axis with
+    a Bloch phase it lags as the fields do, exp(-j k z) with z from the cell's low face: over the period it is an
+    endless line.
 
     >>> import nearfield as nf
     >>> nf.LineCurrent((0, 0, 0), (0, 0, 1e-2), nf.Ricker(5e9)).current
@@ -191,16 +217,17 @@ class LineCurrent(OnEdges, ImpressedCurrent):
 
     def _terms(self, context: Context) -> list[CurrentTerm]:
         """The current that the engine adds in each step."""
-        block = self._block(context)
-        sign = 1.0 if self.end[block.component] > self.start[block.component] else -1.0
-        return current_term(context, block.component, block.index, sign * self.current / block.area, self._signal())
+        axis = self._span[2]
+        return self._flow(context, self.current if self.end[axis] > self.start[axis] else -self.current)
 
 
-class CurrentSheet(OnEdges, ImpressedCurrent):
+class CurrentSheet(CurrentOnEdges):
     """A uniform surface current over a rectangle, along one of its sides, snapped to grid edges.
 
     A density K (A/m) over an infinite sheet radiates E = -eta K/2 to each side. Each edge carries K times the width it
-    stands for: half a cell at the rectangle's ends, half a cell at a wall.
+    stands for: half a cell at the rectangle's ends, half a cell at a wall. Along axes with a Bloch phase it lags as the
+    fields do, K exp(-j k r) with r from the cell's low faces: over the whole period it launches the zeroth order of a
+    grating alone, over a part of it other orders too, by its shape.
 
     >>> import nearfield as nf
     >>> nf.CurrentSheet((0, 0, 5e-3), (1e-2, 1e-2, 5e-3), "x", nf.Gaussian(10e9)).density
@@ -241,6 +268,4 @@ class CurrentSheet(OnEdges, ImpressedCurrent):
 
     def _terms(self, context: Context) -> list[CurrentTerm]:
         """The current that the engine adds in each step."""
-        block = self._block(context)
-        density = self.density * block.width / block.area
-        return current_term(context, block.component, block.index, density, self._signal())
+        return self._flow(context, self.density)
