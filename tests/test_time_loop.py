@@ -82,6 +82,38 @@ def test_energy_that_doubles_slowly_is_laid_to_the_cpml_if_there_is_one():
         assert ("circuit" in found) == (not slowly or boundary == "pec")
 
 
+METAL = nf.Medium(poles=[nf.Drude(60e9, 1e9)])
+FILM = nf.Structure(nf.Box((-1, -1, 4e-3), (1, 1, 6e-3)), METAL)  # across z, far from the layers of z
+
+
+@pytest.mark.parametrize("place", [(5, 5, 0), (5, 5, 5)])
+def test_energy_that_doubles_slowly_in_a_cell_with_a_phase_is_laid_to_the_evanescent_fields_in_its_cpml(place):
+    """Deep in a layer of vacuum and far from it, whatever stands between."""
+    faces = nf.Boundaries(x=nf.Bloch(phase=1.0), y="periodic", z=nf.CPML(1))
+    setup = Discretization(box(steps=1, structures=[FILM]).replace(boundaries=faces))
+    found = likely_cause(setup, place, 14000 * setup.time_step)
+    assert "beyond the light line of the Bloch phase, gain slowly in the CPML at z_low and z_high" in found
+    assert "or give these faces CPML(order=" in found and "dispersive" not in found and "medium with" not in found
+
+
+@pytest.mark.parametrize(("along", "named"), [("x", True), ("z", False)])
+def test_a_layer_is_blamed_for_the_media_that_it_holds_alone(along, named):
+    """The film runs into the layers of x, and keeps from those of z."""
+    faces = nf.Boundaries(**({"x": "periodic", "y": "periodic", "z": "periodic"} | {along: nf.CPML(1)}))
+    setup = Discretization(box(steps=1, structures=[FILM]).replace(boundaries=faces))
+    place = (0, 5, 5) if along == "x" else (5, 5, 0)
+    for steps in (50, 14000):
+        found = likely_cause(setup, place, steps * setup.time_step)
+        assert ("with a dispersive medium in it" in found) == named
+        assert "change across its depth" not in found
+        assert ("do not travel" in found) == (not named and steps > 500)
+
+
+def test_a_model_of_vacuum_has_no_medium_to_blame():
+    setup = Discretization(box("pec", steps=1))
+    assert "medium" not in likely_cause(setup, (5, 5, 5), 50 * setup.time_step)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_run_with_every_finished_block_recorded(number, tmp_path):
     for delay in (0.0, 0.01, 0.05, 0.2):

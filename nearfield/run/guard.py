@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from nearfield.discretization.cpml import guide_end, lowest_of
+from nearfield.discretization.cpml import cells_media, guide_end, lowest_of
 from nearfield.discretization.discretization import Discretization
 from nearfield.discretization.resolution import media_in_use
 from nearfield.engines.protocol import Engine
@@ -17,7 +17,7 @@ from nearfield.entry.constants import VACUUM_PERMITTIVITY
 from nearfield.entry.triples import Triple, triple
 from nearfield.entry.wording import counted
 from nearfield.grid.boundaries import CPML, FACES
-from nearfield.grid.yee import AXES, COMPONENTS
+from nearfield.grid.yee import AXES, COMPONENTS, SAMPLE_TOLERANCE
 from nearfield.media.materials import Medium, along_axes
 from nearfield.run.growth import grown, grown_at_end
 from nearfield.run.weighings import Weighings
@@ -250,33 +250,69 @@ def likely_cause(setup: Discretization, index: Triple, doubling: float) -> str:
     limit = setup.grid.maximum_time_step()
     if setup.time_step > limit:
         return f"Likely cause: the time step {setup.time_step:.4g} s exceeds the vacuum limit {limit:.4g} s; lower it."
-    dispersive = any(medium.dispersive for medium in media_in_use(setup.simulation).values())
-    layered = any(cells for axis in range(3) for cells in setup.simulation.boundaries.cpml_cells(axis))
-    if layered and not dispersive and doubling > SLOW * setup.time_step:
-        named = guide_end(lowest_of(setup.band))
-        every = (setup.boundaries.face(axis, side) for axis, side in FACES)
-        other = any(isinstance(layer, CPML) and not named.items() <= layer.model_dump().items() for layer in every)
-        numbers = ", ".join(f"{name}={value:.3g}" for name, value in named.items())
-        cure = f", or give the face at which a guide ends CPML({numbers}), which takes their energy" if other else ""
-        return (
-            "Likely cause: fields that do not travel, trapped modes or evanescent ones, gain slowly in a CPML that "
-            "they reach, in vacuum too. What was recorded before is sound: end the run earlier by `duration` or "
-            f"`decay`, move the CPML further from where they are strong{cure}."
-        )
-    if layers := layers_about(setup, index, margin=NEAR):
-        face = layers[0]
-        if dispersive:
+    layers = [(axis, side) for axis, side in FACES if setup.simulation.boundaries.cpml_cells(axis)[side == "high"]]
+    filled = [face for face in layers if any(is_dispersive(medium) for medium in fillings_of(setup, *face))]
+    if layers and (any(setup.grid.phases) or not filled) and doubling > SLOW * setup.time_step:
+        return slow_gain(setup, layers)
+    if near := layers_about(setup, index, margin=NEAR):
+        axis, side = next(face for face in layers if face_name(*face) == near[0])
+        if (axis, side) in filled:
             return (
-                f"Likely cause: the CPML at {face} with a dispersive medium in it: waves whose energy runs against "
+                f"Likely cause: the CPML at {near[0]} with a dispersive medium in it: waves whose energy runs against "
                 "their phase, on thin films of metal or in media of negative index, grow in any such layer. End the "
-                f"medium some cells before it, or make {face} a wall behind a medium that absorbs."
+                f"medium some cells before it, or make {near[0]} a wall behind a medium that absorbs."
             )
-        return (
-            f"Likely cause: the CPML at {face}, where media or metal change across its depth; let structures run "
-            "straight into it, or lower kappa_maximum."
-        )
+        if len(fillings_of(setup, axis, side)) > 1:
+            return (
+                f"Likely cause: the CPML at {near[0]}, where media or metal change across its depth; let structures "
+                "run straight into it, or lower kappa_maximum."
+            )
     if strongest(setup) > TOO_STRONG:
         return f"Likely cause: a source of amplitude {strongest(setup):.3g}, too strong for single precision; lower it."
     if setup.simulation.ports or setup.simulation.elements:
         return "Likely cause: a lumped circuit with extreme values beside this place; check its R, L, C."
+    if all(medium == Medium() for medium in media_in_use(setup.simulation).values()):
+        return "Likely cause: a source far too strong for single precision, or a CPML whose numbers are extreme."
     return "Likely cause: a medium with extreme parameters, or a source far too strong for single precision."
+
+
+def slow_gain(setup: Discretization, layers: Sequence[tuple[int, str]]) -> str:
+    """The cause of energy that grows over thousands of steps in a model with a CPML at some faces, and its cures."""
+    named = guide_end(lowest_of(setup.band))
+    every = (setup.boundaries.face(axis, side) for axis, side in FACES)
+    other = any(isinstance(layer, CPML) and not named.items() <= layer.model_dump().items() for layer in every)
+    numbers = ", ".join(f"{name}={value:.3g}" for name, value in named.items())
+    which, where, face = "trapped modes or evanescent ones", "a CPML that they reach", "the face at which a guide ends"
+    if any(setup.grid.phases):
+        which, face = "evanescent ones beyond the light line of the Bloch phase", "these faces"
+        where = f"the CPML at {' and '.join(face_name(*each) for each in layers)}"
+    cure = f", or give {face} CPML({numbers}), which takes their energy" if other else ""
+    return (
+        f"Likely cause: fields that do not travel, {which}, gain slowly in {where}, in vacuum too. What was recorded "
+        "before is sound: end the run earlier by `duration` or `decay`, move the CPML further from where they are "
+        f"strong{cure}."
+    )
+
+
+def fillings_of(setup: Discretization, axis: int, side: str) -> list[object]:
+    """What a layer continues: the media and metals of bodies that reach into it or the cell before it, and the
+    background where it is seen there."""
+    line, cells = setup.grid.lines[axis], setup.simulation.boundaries.cpml_cells(axis)[side == "high"] + 1
+    low, high = (
+        (line[0], line[min(cells, line.size - 1)]) if side == "low" else (line[max(-1 - cells, -line.size)], line[-1])
+    )
+    edge = SAMPLE_TOLERANCE * (high - low)
+    ends = ((body.medium, *(end[axis] for end in body.shape.bounds())) for body in setup.simulation._bodies)
+    found: list[object] = [medium for medium, first, last in ends if first < high - edge and last > low + edge]
+    background = setup.simulation.background
+    return found + [background] * (background in cells_media(setup.coefficients, axis, side))
+
+
+def is_dispersive(medium: object) -> bool:
+    """Whether it is a medium with poles."""
+    return isinstance(medium, Medium) and medium.dispersive
+
+
+def face_name(axis: int, side: str) -> str:
+    """A face as `Boundaries` names it."""
+    return f"{AXES[axis]}_{side}"
