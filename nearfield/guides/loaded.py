@@ -21,14 +21,17 @@ import numpy as np
 
 from nearfield.entry.errors import ModelError
 from nearfield.guides.counted import along_first, clusters, conductors, leading, pointed, static_fields
+from nearfield.guides.largest import Solve, largest_space, shifted, spanned
 from nearfield.guides.modes import differences, flat_edges, on_edges
 from nearfield.guides.section import Section
 
-SPARE = 4  # waves found beyond those asked for
 LIKENESS = 0.8  # least overlap between the profiles of a mode at two frequencies
 CONVERGED = 1e-12
 ROUNDED = 1e-8  # below this a change that no longer halves is rounding
 MOST_ITERATIONS = 12
+FAST = (
+    0.01  # change of a mode over the last one, of two solutions, above which the shift moves to the mode's new square
+)
 DISTINCT = 1e-6  # relative: squares of charges over power that tell waves of one wave number apart
 EXACT = 1e-14  # T e - beta^2 e over what its largest terms can be: rounding
 REAL = 1e-7  # largest imaginary part over k^2 of the square of a wave number that is real
@@ -88,6 +91,10 @@ class Equations:
         """T."""
         return k2 * self._waves[0] - self._waves[1]
 
+    def rounding(self, k2: float) -> float:
+        """An error that beta^2 has by rounding."""
+        return EXACT * float(np.abs(self.waves(k2).diagonal()).max())
+
     def wave(self, k2: float, e: np.ndarray) -> Wave:
         """The mode with the profile e."""
         e = e / np.sqrt(np.sum(self.unit * e**2))
@@ -100,8 +107,8 @@ class Equations:
 def first_waves(equations: Equations, k2: float, count: int, who: str, alone: bool = False) -> list[Wave]:
     """The modes with the largest beta^2, in order; `alone`: as that of turned_apart. Errors: too few, complex waves
     among them."""
-    space = near(equations, k2, k2 * equations.largest, count + SPARE)
     area, waves = equations.area[:, None], equations.waves(k2)
+    space = largest_space(waves, k2 * equations.largest, count, k2, equations.rounding(k2), who)
     left = area * np.stack([equations.drive(k2, e) for e in space.T], axis=1)
     squares, turned = np.linalg.eig(np.linalg.solve(left.T @ space, left.T @ (waves @ space)))
     order = np.argsort(-squares.real)[:count]
@@ -140,34 +147,6 @@ def static_first(equations: Equations, k2: float, number: int, who: str) -> list
     likeness /= np.linalg.norm(likeness, axis=1, keepdims=True)
     leading_ones = linear_sum_assignment(likeness, maximize=True)[1].tolist()
     return [waves[n] for n in leading_ones] + [wave for n, wave in enumerate(waves) if n not in leading_ones]
-
-
-def near(equations: Equations, k2: float, target: float, count: int) -> np.ndarray:
-    """Real fields that span the modes with beta^2 next to a target, columns of unit size."""
-    from scipy.sparse import identity
-    from scipy.sparse.linalg import LinearOperator, eigs, splu
-
-    matrix = equations.waves(k2)
-    size = matrix.shape[0]
-    if size <= max(120, 3 * count):
-        values, vectors = np.linalg.eig(matrix.toarray())
-        return spanned(vectors[:, np.argsort(np.abs(values - target))[:count]])
-    solver = splu((matrix - target * identity(size)).tocsc())
-    inverse, random = LinearOperator(matrix.shape, solver.solve), np.random.default_rng(1)
-    found, before = np.empty((size, 0)), -1
-    while found.shape[1] > before:  # from one start Krylov's space holds one of several waves with one beta
-        before = found.shape[1]
-        _, vectors = eigs(matrix, count, sigma=target, OPinv=inverse, v0=random.uniform(-1.0, 1.0, size))
-        found = spanned(np.concatenate((found, vectors), axis=1))
-    return found
-
-
-def spanned(vectors: np.ndarray) -> np.ndarray:
-    """Orthogonal real columns for the space of complex ones and their conjugates."""
-    both = np.concatenate((vectors.real, vectors.imag), axis=1)
-    both = both[:, np.linalg.norm(both, axis=0) > 1e-6]
-    columns, sizes, _ = np.linalg.svd(both / np.linalg.norm(both, axis=0), full_matrices=False)
-    return columns[:, sizes > 1e-6 * sizes[0]]
 
 
 def turned_apart(equations: Equations, k2: float, fields: np.ndarray, alone: bool) -> np.ndarray:
@@ -227,27 +206,27 @@ def whole(section: Section, values: np.ndarray) -> np.ndarray:
 
 def followed(equations: Equations, known: Wave, known_k2: float, k2: float) -> Wave | None:
     """The mode that is `known` at one k^2, at another k^2; None where it is not to be told from others."""
-    from scipy.sparse import identity
-    from scipy.sparse.linalg import splu
-
-    area, unit, one, change = equations.area, identity(equations.live.size, format="csc"), known, np.inf
+    area, one, change = equations.area, known, np.inf
     square, waves = known.square + (k2 - known_k2) * slope(equations, known), equations.waves(k2)
     same = equations.wave(k2, known.electric)
     missed = np.abs(waves @ same.electric - same.square * same.electric).max()
-    rounding = EXACT * np.abs(waves.diagonal()).max()
+    rounding = equations.rounding(k2)
     if missed <= rounding * np.abs(same.electric).max():
         return same  # TEM waves: of several the solver would make a mixture
+    solve: Solve | None = None
     for _ in range(MOST_ITERATIONS):
-        offset = max(1e-7 * (abs(square) + k2), rounding)  # no matrix of rank one less
-        matrix = (waves - (square + offset) * unit).tocsc()
-        solver = splu(matrix, "COLAMD")  # a fifth of the fill of MMD_AT_PLUS_A at 2400 edges
+        if solve is None:
+            offset = max(1e-7 * (abs(square) + k2), rounding)  # no matrix of rank one less
+            solve = shifted(waves, square + offset)
         last, before = one.electric, change
-        e = solver.solve(solver.solve(last))
+        e = solve(solve(last))
         one = equations.wave(k2, e * np.sign(np.sum(area * e * last)))
         square = one.square
         change = float(np.sqrt(np.sum(area * (one.electric - last) ** 2)))
         if change < CONVERGED or (change < ROUNDED and 2 * change > before):
             break
+        if change > FAST * before:  # else the shift of the steps before does
+            solve = None
     alike = np.sum(area * one.electric * known.magnetic) * np.sum(area * known.electric * one.magnetic)
     return one if alike > LIKENESS else None
 
