@@ -77,7 +77,7 @@ def work(monkeypatch):
 
 
 def test_the_mode_of_a_silicon_strip_takes_few_solutions(work):
-    """Two rounds of Krylov's method, one factorisation: 10000 solutions with the waves of the box among those asked."""
+    """Two rounds of Krylov's method, one factorisation; thousands if waves of the box must converge."""
     equations, k2 = equations_of(strip())
     first_waves(equations, k2, 1, "port")
     assert work == {"factors": 1, "solutions": 2 * STEPS}
@@ -135,6 +135,15 @@ def test_eigenvalues_that_are_one_or_a_complex_pair_are_all_found():
         wanted = np.sort_complex([5.0, 5.0, 5.0, 4 - 0.5j, 4 + 0.5j, 2.0])[::-1]
         assert np.sort(inside.real)[::-1][:size] == pytest.approx(wanted.real[:size], rel=1e-9)
         assert space.shape[1] >= size
+
+
+def test_a_krylov_space_that_ends_early_is_no_reason_to_go_on():
+    """Two eigenvalues, one of them triple: after two steps all of the space has converged."""
+    from scipy.sparse import diags
+
+    matrix = diags([5.0] * 3 + [-1.0] * 197).tocsr()
+    space = largest_space(matrix, 12.0, 1, 1.0, 1e-13, "port")
+    assert np.sort(np.linalg.eigvals(space.T @ (matrix @ space)).real)[::-1][:4] == pytest.approx([5, 5, 5, -1])
 
 
 @pytest.mark.parametrize("slab, modes", [(0, [(True, 2.4), (False, 1.75)]), (88, [(True, 2.55)])])

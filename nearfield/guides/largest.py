@@ -22,6 +22,7 @@ STEPS = 40  # of a round; for 1e6 unknowns a Ritz value is short by 2 %
 UNSURE = 0.1  # part of its distance from the shift by which a wave that has not converged may lie higher
 NEARER = 0.15  # next distance of the shift from that wave over the last one
 CONVERGED = 1e-12  # residual of (shift - T)^-1 over the Ritz value
+EXHAUSTED = 1e-14  # part of a vector that is new in Krylov's space, below which it is rounding and the space complete
 CLOSE = 1e-7  # least distance of a shift from a wave, relative: further on rounding is all that is seen
 MOST_ROUNDS = 50  # beyond two for each wave
 
@@ -38,7 +39,8 @@ def largest_space(matrix, bound: float, count: int, scale: float, rounding: floa
     size = matrix.shape[0]
     if size <= max(SMALL, 3 * count):
         values, vectors = np.linalg.eig(matrix.toarray())
-        return spanned(vectors[:, np.argsort(-values.real)[: 2 * count]])
+        last = np.sort(values.real)[-min(count, size)]
+        return spanned(vectors[:, values.real >= last - max(CLOSE * (abs(last) + scale), rounding)])
     random = np.random.default_rng(1)
     locked, found, shift, solve = np.empty((size, 0)), np.empty(0, complex), bound, None
     rounds = MOST_ROUNDS + 2 * count
@@ -46,23 +48,24 @@ def largest_space(matrix, bound: float, count: int, scale: float, rounding: floa
         solve = solve or shifted(matrix, shift)
         values, vectors, missed = ritz(solve, locked, random.uniform(-1.0, 1.0, size), shift)
         good = int(np.argmax(np.append(missed > CONVERGED, True)))
+        unsure = max(CLOSE * (abs(values[0]) + scale), rounding)
+        if _last(found, count) > values[0].real + max(unsure, 0.0 if good else UNSURE * abs(shift - values[0])):
+            return locked
         if good:
             locked = spanned(np.concatenate((locked, vectors[:, :good]), axis=1))
             found = np.append(found, values[:good])
-        if good == values.size:
-            continue
-        rest = values[good]
-        near = max(CLOSE * (abs(rest) + scale), rounding)
-        last = np.sort(found.real)[-count] if found.size >= count else -np.inf
-        if last > rest.real + max(UNSURE * abs(shift - rest), near):
-            if not good:
-                return locked
-            continue  # from the same shift: are there others with one eigenvalue?
-        shift, solve = rest.real + max(NEARER * abs(shift - rest), near), None
+        rest = values[min(good, values.size - 1)]
+        if _last(found, count) <= rest.real + max(unsure, UNSURE * abs(shift - rest)):
+            shift, solve = rest.real + max(NEARER * abs(shift - rest), CLOSE * (abs(rest) + scale), rounding), None
     raise ModelError(
         f"{who}: {found.size} of the {count} modes with the largest wave numbers were found in {rounds} rounds; the "
         "others lie too dense to be told apart. Ask for a lower number"
     )
+
+
+def _last(found: np.ndarray, count: int) -> float:
+    """The count-th largest real part, below all if there are fewer."""
+    return float(np.sort(found.real)[-count]) if found.size >= count else -np.inf
 
 
 def shifted(matrix, shift: float) -> Solve:
@@ -85,12 +88,15 @@ def ritz(
     for step in range(steps):
         rest, reduced[: step + 1, step] = _orthogonal(solve(basis[:, step]), locked, basis[:, : step + 1])
         reduced[step + 1, step] = np.linalg.norm(rest)
+        if reduced[step + 1, step] < EXHAUSTED * np.abs(reduced[: step + 1, step]).max():
+            steps = step + 1
+            break
         basis[:, step + 1] = rest / reduced[step + 1, step]
-    values, vectors = np.linalg.eig(reduced[:-1])
+    values, vectors = np.linalg.eig(reduced[:steps, :steps])
     order = np.argsort(-np.abs(values))
     values, vectors = values[order], vectors[:, order]
-    missed = reduced[-1, -1] * np.abs(vectors[-1]) / np.abs(values)
-    return shift + 1 / values, basis[:, :-1] @ vectors, missed
+    missed = reduced[steps, steps - 1] * np.abs(vectors[-1]) / np.abs(values)
+    return shift + 1 / values, basis[:, :steps] @ vectors, missed
 
 
 def _orthogonal(vector: np.ndarray, locked: np.ndarray, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
