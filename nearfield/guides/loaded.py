@@ -29,9 +29,7 @@ LIKENESS = 0.8  # least overlap between the profiles of a mode at two frequencie
 CONVERGED = 1e-12
 ROUNDED = 1e-8  # below this a change that no longer halves is rounding
 MOST_ITERATIONS = 12
-FAST = (
-    0.01  # change of a mode over the last one, of two solutions, above which the shift moves to the mode's new square
-)
+FAST = 0.01  # change of a mode over that of the solutions before, above which the shift moves to its new square
 DISTINCT = 1e-6  # relative: squares of charges over power that tell waves of one wave number apart
 EXACT = 1e-14  # T e - beta^2 e over what its largest terms can be: rounding
 REAL = 1e-7  # largest imaginary part over k^2 of the square of a wave number that is real
