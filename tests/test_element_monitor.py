@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +12,12 @@ import nearfield as nf
 from nearfield.cli import main
 from nearfield.discretization.discretization import Discretization
 from nearfield.dissipation.quantities import scalar
+from nearfield.machine.binding import resolve
+from nearfield.machine.hardware import from_synthetic
+from nearfield.machine.processors import Bound
+from nearfield.machine.transport import Alone
 from nearfield.output import element_file
+from nearfield.output.writers import Writers
 from nearfield.records.records import HALF, Variable
 from nearfield.report.element_section import statistics_figure
 
@@ -138,8 +144,21 @@ def test_the_cost_of_analyses_is_said_before(tmp_path, capsys):
     assert "elements of 'spots': 3 times 1,680 points" in capsys.readouterr().out
     setup = Discretization(cavity(nf.ElementStatistics("spots", *BOX, every=30)))
     assert "raise `every`" in element_file.slows(setup, 1e-6, False)
-    assert "fewer --threads" in element_file.slows(setup, 1e3, True)
-    assert element_file.slows(setup, 1e3, False) == ""
+    assert "fewer --threads" in element_file.slows(setup, 1e3, 2)
+    assert "threads" not in element_file.slows(setup, 1e3, 1), "the only processor: nobody can give fewer"
+    assert element_file.slows(setup, 1e3, 0) == ""
+
+
+@pytest.mark.parametrize(("bind", "threads", "shared"), [(None, 1, 0), ("none", 1, 0), ("node", 1, 0), (None, 2, 2)])
+def test_a_thread_that_may_move_leaves_the_other_processor_to_the_analyses(monkeypatch, bind, threads, shared):
+    """By default one thread of two processors is bound to both of them, and the run was said to have none left."""
+    monkeypatch.setattr("nearfield.machine.binding.require_binding", lambda *asked: None)
+    monkeypatch.setattr("nearfield.output.writers.cgroup_limit", lambda: None)
+    machine = replace(from_synthetic("core:2 pu:1"), simulated=False)
+    found = resolve(bind, "off", threads, machine, bound=Bound(*[machine.processors] * 3))
+    writers = Writers(SimpleNamespace(ranks=Alone(), binding=found))
+    assert writers.shared_processors == shared
+    assert writers.spare.count == 2 - threads
 
 
 @pytest.mark.parametrize(

@@ -46,14 +46,18 @@ def cost(setup: Discretization) -> str:
     )
 
 
-def slows(setup: Discretization, seconds: float, shared: bool) -> str:
-    """A warning where analyses slow a run of so many seconds: no processor is free, or they take longer than it."""
+def slows(setup: Discretization, seconds: float, shared: int) -> str:
+    """A warning where analyses slow a run of so many seconds: they take longer than it, or no processor is free.
+
+    `shared`: processors on which the run and its analyses take turns; 0: one is free for these.
+    """
     work = sum(each for _, _, each in analyses(setup).values())
     if not work:
         return ""
     if work > seconds:
         return f"{cost(setup)}: longer than the {duration(seconds)} of its steps, which will wait; raise `every`"
-    return f"{cost(setup)}, on the run's own processors, as none is left; give fewer --threads" if shared else ""
+    remedy = "give fewer --threads" if shared > 1 else "raise `every`"
+    return f"{cost(setup)}, on the run's own processors, as none is left; {remedy}" if shared else ""
 
 
 class ElementFile:

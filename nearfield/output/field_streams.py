@@ -125,7 +125,7 @@ class FieldStreams:
         if not self.features:
             return []
         seconds = expected().seconds
-        slower = slows(self.setup, seconds, self._writers.shared_processors > 0)
+        slower = slows(self.setup, seconds, self._writers.shared_processors)
         if self.ranks.rank == 0 and (said := slower or cost(self.setup)):
             tell(said)
         return [*([slower] if slower else []), *self._foresee_disk(seconds, tell)]

@@ -3,7 +3,7 @@
     python -m nearfield.output.writer            requests come as lines of JSON on its input
 
     {"do": "open", "tasks": [...],               one task a file, with the rings of the ranks that feed it, and the
-     "processors": [2, 3]}                       processors that it may use
+     "processors": [2, 3], "threads": 2}         processors that it may use, and how many are free for each file
     {"do": "join", "files": [...]}               files that join the parts which the writers of all hosts have opened
     {"do": "flush", "counts": {"cut": 40}}       answered when so many snapshots are committed
     {"do": "close", "complete": true}            answered when all files are closed
@@ -175,7 +175,7 @@ class Files:
         """Carry out a request. Error: `NearfieldError` if that cannot be done."""
         wanted = request["do"]
         if wanted == "open":
-            self._open(request["tasks"], request["processors"])
+            self._open(request["tasks"], request["processors"], request["threads"])
         elif wanted == "join":
             for file in request["files"]:
                 description = FieldDescription.from_json(file["description"])
@@ -189,13 +189,13 @@ class Files:
             end(request["complete"], request["reason"] or "the run was broken off")
         return {"done": wanted}
 
-    def _open(self, tasks: list[dict[str, Any]], processors: list[int]) -> None:
+    def _open(self, tasks: list[dict[str, Any]], processors: list[int], threads: int) -> None:
         if hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, processors)  # of this thread, and of those that it starts
         opened: list[FileThread] = []
         with contextlib.ExitStack() as broken:
             for task in tasks:
-                opened.append(FileThread(task, len(processors)))
+                opened.append(FileThread(task, threads))
                 broken.callback(opened[-1].file.close, False, "another file could not be opened")
             broken.pop_all()
         for thread in opened:

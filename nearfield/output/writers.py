@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.formats.layout import Boxes
-from nearfield.machine.hardware import this_machine
+from nearfield.machine.spare import left_free
+from nearfield.machine.system_files import cgroup_limit
 from nearfield.output.writer_process import WriterProcess
 from nearfield.parallel.start import Started
 
@@ -33,16 +34,18 @@ class Writers:
         self.several = len(set(hosts)) > 1
         self.here = [rank for rank, host in enumerate(hosts) if host == hosts[self._ranks.rank]]
         self._leads = self.here[0] == self._ranks.rank
-        used = self._ranks.everywhere([number for each in started.binding.processors for number in each])
-        self._used = {number for rank in self.here for number in used[rank]}
+        threads = started.binding.processors
+        usable = {*started.binding.bound.processors, *(number for mine in threads for number in mine)}
+        every = self._ranks.everywhere(([mine or (*usable,) for mine in threads], usable))
+        self._usable = set[int]().union(*(every[rank][1] for rank in self.here))
+        self.spare = left_free([mine for rank in self.here for mine in every[rank][0]], self._usable, cgroup_limit())
         self._process = process
         self._not_started: str | None = None
 
     @property
     def shared_processors(self) -> int:
         """Processors of this host where ranks use all of them and the writer takes its time from theirs; else 0."""
-        every = set(this_machine().processors)
-        return 0 if every - self._used else len(every)
+        return 0 if self.spare.count else len(self._usable)
 
     def start(self) -> None:
         """Start the process of this host, and do not wait for it."""
@@ -54,8 +57,9 @@ class Writers:
 
     def open(self, tasks: list[dict[str, Any]], joined: list[dict[str, Any]]) -> None:
         """Open the files of this host's tasks, then those that join the files of all. Error: `ModelError`."""
+        spare = self.spare
         refused = self._first(self._not_started) or self._ask(
-            {"do": "open", "tasks": tasks, "processors": spare_processors(self._used)}
+            {"do": "open", "tasks": tasks, "processors": spare.processors, "threads": spare.count or len(self._usable)}
         )
         refused = refused or (self._ask_root({"do": "join", "files": joined}) if joined else None)
         if refused:
@@ -116,12 +120,6 @@ def started_ahead(model: Model, ranks: Alone) -> Iterator[WriterProcess | None]:
     finally:
         if process:
             process.close()
-
-
-def spare_processors(used: set[int]) -> list[int]:
-    """Processors of this host that no thread of a rank is bound to; all where there is none."""
-    every = set(this_machine().processors)
-    return sorted(every - used or every)
 
 
 def boxes(regions: Mapping[str, Sequence[int]], parts: Sequence[Sequence[Piece]]) -> list[list[Boxes]]:
