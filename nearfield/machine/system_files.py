@@ -76,6 +76,11 @@ def memory_free() -> int | None:
     return memory_in(MEMORY).get("MemAvailable")
 
 
+def memory_whole() -> int | None:
+    """Bytes of memory that this machine has, free or not and without swap; None where the system does not say."""
+    return memory_in(MEMORY).get("MemTotal")
+
+
 def node_memory(node: int, system: Path = SYSTEM) -> int:
     """Bytes of a NUMA node that are free, or would be if its cached files went; 0 where the system does not say."""
     memory = memory_in(system / NODES / f"node{node}" / "meminfo")

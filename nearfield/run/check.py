@@ -236,7 +236,7 @@ def examine(simulation: Model, threads: int | None = None, ranks: int | None = N
         warnings=(
             *cautions(setup),
             *long_run(time),
-            *too_much_memory(needed.total, needed.setup),
+            *too_much_memory(needed.total, needed.setup, elsewhere=(ranks or 1) > 1),
             *too_full(needed),
             *full,
         ),

@@ -1,4 +1,4 @@
-"""Memory that a run takes, before it starts, and a warning where less is free."""
+"""Memory that a run takes, before it starts: a warning where less is free, a refusal where there is none such."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from nearfield.engines.cuda.sizes import device_bytes
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import memory
 from nearfield.machine.group_memory import free_memory, group_memory
+from nearfield.machine.system_files import memory_whole
 from nearfield.machine.transport import agreed
 from nearfield.output.field_sizes import features_with_files, ring_bytes
 from nearfield.plan.sizes import BYTES_OF, domain_bytes, term_bytes
@@ -65,8 +66,11 @@ def recorder_bytes(setup: Discretization) -> tuple[int, int]:
     return terms, recorded * (1 + max(1, len(setup.excitations)))
 
 
-def too_much_memory(run: int, setup: int = 0) -> Iterator[str]:
-    """A warning where the machine has less memory than the run and its set-up take. Error: its control group has."""
+def too_much_memory(run: int, setup: int = 0, elsewhere: bool = False) -> Iterator[str]:
+    """A warning where less memory is free here than the run and its set-up take.
+
+    `elsewhere`: part of it may be on other hosts. Error: more than the control group grants, or the machine has.
+    """
     group, needed = group_memory(), run + setup
     if group is not None and needed >= group.free:
         raise ModelError(
@@ -74,7 +78,13 @@ def too_much_memory(run: int, setup: int = 0) -> Iterator[str]:
             f"{memory(group.limit)}, of which {memory(group.free)} are left, and the kernel ends what exceeds it; use "
             "fewer cells or monitors, or ask for more memory where this process was started"
         )
-    free = free_memory()
+    free, whole = free_memory(), memory_whole()
+    if whole is not None and needed >= whole and not elsewhere:
+        raise ModelError(
+            f"needs {memory(needed)} of memory, but this machine has {memory(whole)} in all; use fewer cells, monitors "
+            "that keep less (`every`, smaller boxes, or `file`, which leaves fields on disk), a machine with more, or "
+            "ranks on several hosts"
+        )
     if free is not None and needed >= free:
         yield f"needs {memory(needed)} of memory, {memory(free)} are free here; use fewer cells or monitors"
 
