@@ -24,6 +24,12 @@ def model(wavelength=C / 12.5e9, frequency=12.5e9, cells=24, **entries) -> nf.Si
     )
 
 
+@pytest.fixture(autouse=True)
+def memory_enough(monkeypatch):
+    """Of 10^12 steps the recordings need more memory than a machine has, which is refused: these tests ask of time."""
+    monkeypatch.setattr("nearfield.run.memory.memory_whole", lambda: None)
+
+
 def warned(simulation: nf.Simulation) -> str:
     """All warnings of `check` in one text."""
     return "\n".join(simulation.check().warnings)
@@ -43,6 +49,12 @@ def warned(simulation: nf.Simulation) -> str:
 )
 def test_check_names_the_slip_behind_far_too_many_cells_a_wavelength(simulation, name):
     assert "cells per wavelength in background" in warned(simulation) and name in warned(simulation)
+
+
+def test_a_refusal_for_want_of_memory_names_the_slip_behind_it_too(monkeypatch):
+    monkeypatch.setattr("nearfield.run.memory.memory_whole", lambda: 2**30)
+    with pytest.raises(nf.ModelError, match=r"this machine has 1 GiB in all(.|\n)*warning: .*c = 0.3 \(m/ns\)"):
+        model(wavelength=0.299792458 / 12.5e9).check()
 
 
 @pytest.mark.parametrize(("wavelength", "unit"), [(24.0, "mm"), (24e3, "um"), (24e6, "nm")])
