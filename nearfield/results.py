@@ -16,6 +16,7 @@ import numpy as np
 from nearfield.analysis.fields import FieldResult
 from nearfield.analysis.spectra import source_spectrum
 from nearfield.entry.errors import ModelError
+from nearfield.entry.masked import unmasked
 from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, labelled
 
 __all__ = ["ExcitationRecord", "FieldResult", "MonitorRecord", "Result", "RunRecord", "Variable", "open_result"]
@@ -74,7 +75,7 @@ class ExcitationResult:
         from nearfield.analysis.sparameters import port_waves
 
         variables = self.record.ports[known(port, self.record.ports, "port")]
-        f = np.atleast_1d(np.asarray(frequencies, dtype=float))
+        f = np.atleast_1d(np.asarray(unmasked("frequencies", frequencies), dtype=float))
         both = port_waves(variables, f, self.impedances.get(port, np.nan), port == self.name)
         scale = 1 / self.source(f) if self.normalised else 1.0
         units = {"units": "sqrt(W) per unit of the source" if self.normalised else "sqrt(W) s"}
@@ -91,7 +92,9 @@ class ExcitationResult:
 
     def source(self, frequencies: Any) -> np.ndarray:
         """The spectrum S(f) of the waveform, as it was used, at the given frequencies (Hz)."""
-        return source_spectrum(self.record.waveform, np.atleast_1d(np.asarray(frequencies, dtype=float)))
+        return source_spectrum(
+            self.record.waveform, np.atleast_1d(np.asarray(unmasked("frequencies", frequencies), dtype=float))
+        )
 
     def port_powers(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Power spectra (W s^2) that the excited port passed into the structure, Re(V I*)/2, and could at most.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.masked import unmasked
 from nearfield.entry.quantities import FREQUENCY, Quantity, several
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ def dips(frequency: np.ndarray, level: np.ndarray) -> list[tuple[float, float]]:
 
 def frequency_list(values: Any) -> np.ndarray:
     """Frequencies (Hz) from one or several numbers or texts. Error: ModelError."""
+    unmasked("frequencies", values)
     try:
         return np.array([Quantity(FREQUENCY, "positive").read(each) for each in several(values)])
     except ValueError as error:

@@ -12,6 +12,7 @@ from nearfield.analysis.farfield import allowed_directions, far_fields, intensit
 from nearfield.analysis.pattern_variables import pattern_variables, read_exterior, surface_difference, surface_pattern
 from nearfield.analysis.surface import Surface, read_surface
 from nearfield.entry.levels import power_decibels
+from nearfield.entry.masked import unmasked
 from nearfield.entry.quantities import refuse_degrees
 from nearfield.records.records import Variables
 
@@ -225,7 +226,8 @@ class FarFieldResult(CrossSections):
 
     def at(self, theta: Any, phi: Any) -> FarFieldResult:
         """The far field at other angles (rad), every theta with every phi, computed from the recorded surface."""
-        theta, phi = (np.atleast_1d(np.asarray(angle, dtype=float)) for angle in (theta, phi))
+        given = (("theta", theta), ("phi", phi))
+        theta, phi = (np.atleast_1d(np.asarray(unmasked(name, angle), dtype=float)) for name, angle in given)
         for name, angles in (("theta", theta), ("phi", phi)):
             refuse_degrees(name, float(np.abs(angles).max(initial=0.0)))
         there = pattern_variables(self.surface, self.exterior, self.frequencies, theta, phi, self._scale)

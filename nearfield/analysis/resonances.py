@@ -12,6 +12,7 @@ import numpy as np
 
 from nearfield.analysis.pencil import Exponentials, exponentials, exponentials_in
 from nearfield.entry.errors import ModelError
+from nearfield.entry.masked import unmasked
 from nearfield.entry.quantities import FREQUENCY, Quantity
 from nearfield.records.records import Excitation, ExcitationRecord
 
@@ -115,7 +116,7 @@ def samples_of(
         raise ModelError(f"time_step: given {step}; an array needs the distance of its samples in s, above 0")
     else:
         time = step * np.arange(np.size(signal))
-    values = np.asarray(signal)
+    values = np.asarray(unmasked("the signal", signal))
     if values.ndim != 1 or values.dtype.kind not in "fciu" or not np.isfinite(values).all():
         raise ModelError(f"the signal must be numbers in one row, all finite; given {values.dtype} of {values.shape}")
     used = (time >= (-np.inf if start is None else start)) & (time <= (np.inf if end is None else end))

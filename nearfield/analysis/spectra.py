@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.masked import unmasked
 from nearfield.machine.linear_algebra import single_threaded
 from nearfield.records.records import Variables
 
@@ -67,7 +68,7 @@ def spectrum(signal: xarray.DataArray, frequencies: ArrayLike) -> xarray.DataArr
             f"spectrum() takes a signal over one axis of times, given dims {given}; "
             "give what a Probe, Voltage, Current or port recorded"
         )
-    axis = np.atleast_1d(np.asarray(frequencies, dtype=float))
+    axis = np.atleast_1d(np.asarray(unmasked("frequencies", frequencies), dtype=float))
     time = signal[signal.dims[0]].values
     values = fourier_integral(time, signal.values, axis)
     values[np.abs(axis) > highest_held(time)] = complex(np.nan, np.nan)

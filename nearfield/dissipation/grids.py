@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.masked import unmasked
 from nearfield.entry.messages import shown
 from nearfield.entry.wording import counted
 
@@ -26,6 +27,7 @@ def kind_of(dtype: np.dtype) -> np.dtype:
 def field_of(array: Any) -> np.ndarray:
     """The values as float32 or float64, contiguous. Error: see `elements`."""
     refuse_empty(array, "the field")
+    unmasked("the field", array)
     try:
         field = np.asarray(array)
     except ValueError:  # lists of unlike lengths
@@ -111,6 +113,7 @@ def widths_of(
 
 def numbers_of(entry: Any, axis: int) -> np.ndarray:
     """A spacing or coordinates of an axis as real numbers. Error: they are none."""
+    unmasked(f"spacing of {AXES[axis]}", entry)
     try:
         values = np.asarray(entry)
     except ValueError:  # lists of unlike lengths

@@ -10,6 +10,7 @@ import numpy as np
 from nearfield.dissipation.counts import count_of, threads_of
 from nearfield.dissipation.grids import AXES, MOST_POINTS
 from nearfield.entry.errors import ModelError
+from nearfield.entry.masked import unmasked
 from nearfield.entry.messages import shown
 from nearfield.machine.compiled import core
 from nearfield.machine.group_memory import free_memory
@@ -115,7 +116,7 @@ def chosen_points(points: int | Sequence[int] | np.ndarray, size: int) -> np.nda
         if not 1 <= points <= size:
             raise ModelError(f"trajectories through {points} points: the field has {size:,}; give 1 to as many")
         return np.sort(np.random.default_rng(0).choice(size, int(points), replace=False))
-    chosen = np.asarray(points)
+    chosen = np.asarray(unmasked("points of trajectories", points))
     if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or not chosen.size:
         raise ModelError("points of trajectories are a number, or a list of flat indices as np.ravel_multi_index gives")
     if chosen.min() < 0 or chosen.max() >= size:
@@ -127,7 +128,7 @@ def chosen_points(points: int | Sequence[int] | np.ndarray, size: int) -> np.nda
 
 def other_field(name: str, values: Any, shape: tuple[int, ...]) -> list[np.ndarray]:
     """The real part, and of complex fields the imaginary one. Error: another shape, no numbers, a taken name."""
-    array = np.asarray(values)
+    array = np.asarray(unmasked(f"along: {name}", values))
     if name in OWN:
         raise ModelError(f"along: '{name}' is the name of an array that trajectories have; choose another")
     if array.shape != shape or array.dtype.kind not in "fiuc":

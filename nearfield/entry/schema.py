@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.masked import unmasked
 from nearfield.entry.messages import readable, unknown
 
 
@@ -111,6 +112,8 @@ class Schema(Entry):
             if field in values:
                 raise ModelError(f"{name}: `{field}` is given twice, by position and by name")
             values[field] = value
+        for field, value in values.items():
+            unmasked(f"{name}: {field}", value)
         try:
             super().__init__(**values)
         except ValidationError as error:

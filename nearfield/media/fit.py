@@ -12,6 +12,7 @@ import numpy as np
 from nearfield.entry import toml_text
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
+from nearfield.entry.masked import unmasked
 from nearfield.entry.messages import shown
 from nearfield.entry.quantities import FREQUENCY, LENGTH, Dimension, Quantity
 from nearfield.media.materials import Medium
@@ -221,6 +222,7 @@ def one_sign(values: np.ndarray) -> np.ndarray:
 
 def numbers(name: str, given: Any, dimension: Dimension | None = None, wanted: str = "") -> np.ndarray:
     """A row of finite numbers, text with units where there is a dimension; `wanted` says what is no column."""
+    unmasked(name, given)
     try:
         entries = list(np.atleast_1d(given)) if not isinstance(given, (list, tuple)) else list(given)
         if dimension is not None and any(isinstance(entry, str) for entry in entries):
