@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.bodies.geometry import labelled
+from nearfield.bodies.geometry import FilledShape, labelled
 from nearfield.coefficients.stability import lowest_index, refuse_active
 from nearfield.discretization.metal_choice import MetalChoice, named
 from nearfield.discretization.resolution import USUAL_CELLS, cells_in_media, media_in_use
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nearfield.coefficients.coefficients import Coefficients
     from nearfield.discretization.model import Model
 
-MOST_EXTENTS = 1e4  # longest sides of the grid that a body may reach beyond it, where it is curved or slanted
+MOST_EXTENTS = 1e4  # longest sides of the grid that a body may reach beyond it; curved or slanted ones are refused
 FEWEST_CELLS_PER_WAVELENGTH = 3.0
 ROUNDING = 1e-12  # relative; a time step given as the limit itself is no excess
 FEATURES = ("source", "port", "element", "monitor")
@@ -96,15 +96,22 @@ def refuse_on_grid(model: Model, site: Site, metal: MetalChoice, limit: float, b
 
 def refuse_far(model: Model, grid: YeeGrid) -> None:
     """Refuse curved and slanted bodies that reach out of all proportion: their rims are followed cell by cell."""
-    room = MOST_EXTENTS * max(float(line[-1] - line[0]) for line in grid.lines)
+    for body, axis, beyond, side in far_bodies(model, grid):
+        if not body.shape._constant_along(axis):
+            raise ModelError(
+                f"{body.label} reaches {beyond:.3g} m beyond the grid along {AXES[axis]}, over {MOST_EXTENTS:g} "
+                f"times the grid's longest side, {side:.3g} m; check its unit, or cut it off there"
+            )
+
+
+def far_bodies(model: Model, grid: YeeGrid) -> Iterator[tuple[FilledShape, int, float, float]]:
+    """Bodies that reach MOST_EXTENTS of the grid's longest side beyond it: the axis, how far (m), and that side (m)."""
+    side = max(float(line[-1] - line[0]) for line in grid.lines)
     for body in model._bodies:
         for axis, (low, high, line) in enumerate(zip(*body.shape.bounds(), grid.lines)):
             beyond = max(float(line[0]) - low, high - float(line[-1]))
-            if beyond > room and not body.shape._constant_along(axis):
-                raise ModelError(
-                    f"{body.label} reaches {beyond:.3g} m beyond the grid along {AXES[axis]}, over {MOST_EXTENTS:g} "
-                    f"times the grid's longest side, {room / MOST_EXTENTS:.3g} m; check its unit, or cut it off there"
-                )
+            if beyond > MOST_EXTENTS * side:
+                yield body, axis, beyond, side
 
 
 def refuse_in_metal(model: Model, site: Site, coefficients: Coefficients) -> None:

@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from nearfield.discretization.refusals import features
+from nearfield.discretization.refusals import far_bodies, features
 from nearfield.discretization.resolution import media_in_use
 from nearfield.entry.constants import VACUUM_PERMITTIVITY
 from nearfield.entry.wording import quantity
 from nearfield.media.materials import along_axes
 from nearfield.media.surface_media import Conductor
+from nearfield.metal.cautions import and_others
 from nearfield.ports.elements import LumpedElement
 
 if TYPE_CHECKING:
@@ -21,11 +22,12 @@ FAR = 1e7  # times the band's frequencies, in which a resonance has no effect th
 FAR_RELAXED = 1e10  # the same of relaxations, which fits of tissues put at some Hz
 NO_METAL = 1e5  # conductivity (S/m) below that of any metal
 NO_LOSS = 1e-6  # loss tangent that no wave sees
+SMALLER = {"mm": 1e-3, "um": 1e-6, "nm": 1e-9}  # units of length that are given as m
 SHORT, OPEN = 1e-6, 1e8  # reactances (ohm) that are a wire, and nothing
 
 
 def slipped_units(setup: Discretization) -> Iterator[str]:
-    """All of them: of media, surfaces, lumped elements and the time step."""
+    """All of them: of media, surfaces, lumped elements, places of bodies and the time step."""
     low, high = setup.band
     if low <= 0.0:
         low = high / 10.0
@@ -41,12 +43,28 @@ def slipped_units(setup: Discretization) -> Iterator[str]:
     for who, element in features(setup.simulation, ("element",)) if high > 0.0 else ():
         if isinstance(element, LumpedElement):
             yield from _of_element(who, element, math.pi * (low + high))
+    yield from _far_bodies(setup)
     step = setup.simulation.time_step
     if step is not None and step < 0.01 * setup.time_step_limit:
         yield (
             f"time_step: {quantity(step, 's')} is {setup.time_step_limit / step:,.0f} times below the stable limit, "
             "and the run as many times longer; was it given in another unit? Left out, it is the longest stable one"
         )
+
+
+def _far_bodies(setup: Discretization) -> Iterator[str]:
+    """One warning about all bodies that reach out of all proportion, by the one that reaches furthest."""
+    far = list(far_bodies(setup.simulation, setup.grid))
+    if not far:
+        return
+    body, axis, beyond, side = max(far, key=lambda found: found[2])
+    unit = min(SMALLER, key=lambda name: abs(math.log(beyond * SMALLER[name] / side)))
+    labels = dict.fromkeys(each.label for each, *_ in far if each.label != body.label)
+    yield (
+        f"{body.label}{and_others((body.label, *labels))} reaches {beyond:.3g} m beyond the grid along {'xyz'[axis]}, "
+        f"{beyond / side:.2g} times the grid's longest side, {side:.3g} m; was a length in {unit} given as m? A body "
+        "that is to have no end there needs to reach only just beyond the grid"
+    )
 
 
 def _of_medium(medium: Any, low: float, high: float) -> Iterator[tuple[str, str]]:

@@ -113,8 +113,8 @@ def short_of_memory(setup: Discretization, engine: str | None = None) -> list[st
     if not setup.ranks.any(short):
         return []
     needed = memory_of(setup, surfaces(setup).bytes, engine)
-    on_host = [each * sharers // setup.ranks.size for each in (needed.total, needed.setup)]
-    return agreed(setup.ranks, lambda: list(too_much_memory(*on_host)))
+    run, making = (each * sharers // setup.ranks.size for each in (needed.total, needed.setup))
+    return agreed(setup.ranks, lambda: list(too_much_memory(run, making)))
 
 
 def refuse_short_of_memory(setup: Discretization, engine: str | None = None) -> None:
