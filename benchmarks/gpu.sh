@@ -141,8 +141,9 @@ else
     echo "left out: gprMax is not installed"
 fi
 "$python" -c 'import json, sys
+from nearfield.machine.facts import measured_by
 lines = [line for line in open(sys.argv[1]) if line.startswith("{")]
-json.dump({"command": "benchmarks/gpu.sh", "peers": [json.loads(line) for line in lines]}, sys.stdout, indent=1)' \
+json.dump({**measured_by("benchmarks/gpu.sh"), "peers": [json.loads(line) for line in lines]}, sys.stdout, indent=1)' \
     "$output/peers.txt" > "$output/gpu_peers.json"
 rm -f "$output/peers.txt" "$output/part.txt"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import nearfield as nf
-from nearfield.machine.facts import source_commit
+from nearfield.machine.facts import measured_by
 
 HIGH = 0.8e-3  # of the substrate
 
@@ -86,10 +86,8 @@ def main() -> None:
             }
             print(name, method, found[name][method], flush=True)
     given.output.parent.mkdir(parents=True, exist_ok=True)
-    command = "python benchmarks/optimize.py"
-    given.output.write_text(
-        json.dumps({"command": command, "commit": source_commit(), "cases": found}, indent=2) + "\n"
-    )
+    stated = measured_by("python benchmarks/optimize.py")
+    given.output.write_text(json.dumps({**stated, "cases": found}, indent=2) + "\n")
 
 
 if __name__ == "__main__":

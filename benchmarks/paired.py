@@ -13,9 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from machine import ROOT, commit, machine
+from machine import ROOT, machine
 
 from nearfield.grid.grid import Grid
+from nearfield.machine.facts import measured_by
 from nearfield.measure.bench import CELL, Timed, box
 from nearfield.simulation import Simulation
 
@@ -82,7 +83,7 @@ def command() -> str:
 def write(name: str, given: argparse.Namespace, **found: Any) -> Path:
     """Write `name`.json: what was found, after how it was."""
     settings = {key: value for key, value in vars(given).items() if key != "output"}
-    result = {"command": command(), "commit": commit(), "machine": machine(), **settings, **found}
+    result = {**measured_by(command(), machine()), **settings, **found}
     given.output.mkdir(parents=True, exist_ok=True)
     path = given.output / f"{name}.json"
     path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")

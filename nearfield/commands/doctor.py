@@ -17,7 +17,7 @@ from nearfield.commands.console import print_answer
 from nearfield.commands.tables import rows
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import memory as binary
-from nearfield.machine.facts import processor_name
+from nearfield.machine.facts import measured_by, processor_name
 from nearfield.machine.group_memory import free_memory
 from nearfield.machine.hardware import this_machine
 from nearfield.machine.machine_rate import remember_triad
@@ -56,7 +56,7 @@ def facts() -> dict[str, Any]:
         **cards_here(),
         "hdf5": hdf5_version(),
     }
-    return found | {"missing": missing(found)}
+    return found | {"missing": missing(found)} | measured_by()
 
 
 def instruction_sets() -> dict[str, Any]:

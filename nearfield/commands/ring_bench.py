@@ -9,6 +9,7 @@ from typing import Any
 from nearfield.commands.console import console
 from nearfield.commands.tables import columns
 from nearfield.entry.errors import ModelError
+from nearfield.machine.facts import measured_by
 from nearfield.machine.hardware import this_machine
 from nearfield.measure.ring_bench import Case, Request, Stream, measure, parsed, require, suite
 
@@ -48,7 +49,7 @@ def bench_rings(todo: Sequence[Case], request: Request, as_json: bool) -> int:
             measured.append((case, measure(case, request)))
         rows = [row for _, found in measured for row in found]
         text = [columns([HEADS, *map(line_of, rows)], left=2), *sums(measured), *gain(rows), *remarks(request, rows)]
-        out.answer({"rows": rows}, "\n".join(text))
+        out.answer({**measured_by(), "rows": rows}, "\n".join(text))
     return 0 if all(row["verified"] for row in rows) else 1
 
 

@@ -31,7 +31,7 @@ from nearfield import (
     Sphere,
     Structure,
 )
-from nearfield.machine.facts import machine_facts
+from nearfield.machine.facts import measured_by
 from nearfield.machine.memory_rate import triad
 from nearfield.measure.bench import CELL, Timed, box
 from nearfield.plan.sizes import BYTES_OF
@@ -239,4 +239,4 @@ def bench_features(
         found["roofline_multiple"] = found["mcells_per_second"] / roofline if roofline else None
     given = {"cells": cells**3, "steps": steps, "threads": reference.facts()["threads"], "precision": precision}
     memory = {"triad_gb_per_second": rate, "roofline_mcells_per_second": roofline}
-    return {**given, "rounds": rounds, **memory, "cases": cases, "machine": machine_facts()}
+    return {**measured_by(), **given, "rounds": rounds, **memory, "cases": cases}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nearfield.entry.errors import ModelError
-from nearfield.machine.facts import machine_facts
+from nearfield.machine.facts import measured_by
 from nearfield.machine.hardware import SCHEMES, Hardware, Unit
 from nearfield.machine.placement import memory_policy
 from nearfield.machine.profile import Profile
@@ -205,10 +205,10 @@ def bench_scaling(
     rows = [row(point, said, hardware, profile) for point, said in zip(points, measure(points, rounds, tell))]
     checksums = {(each["case"], each["checksum"]) for each in rows if "checksum" in each}
     return {
+        **measured_by(),
         "cases": {point.case.name: " ".join(point.case.arguments) for point in points},
         **{"rounds": rounds, "schemes": same, "cores": len(hardware.cores)},
         **{"profile": profile.name, "assumptions": profile.assumptions()},
         "points": rows,
         "checksums_agree": len(checksums) <= len({each["case"] for each in rows}),
-        "machine": machine_facts(),
     }

@@ -27,7 +27,7 @@ from typing import IO, Any
 
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.formats.codecs import PLUGINS, Codec
-from nearfield.machine.facts import machine_facts
+from nearfield.machine.facts import measured_by
 from nearfield.machine.topology import topology
 from nearfield.measure.sweep_cases import FIELDS, PER_DOMAIN, SERVER, STEPS, WHOLE, Case
 from nearfield.measure.workers import last_line
@@ -140,9 +140,10 @@ def measure(sweep: Sweep, folder: Path, tell: Callable[[str], None]) -> dict[str
             tell(f"round {made} of {sweep.rounds} done, {time.time() - begun:.0f} s")
     rows = [row(case, each) for case, each in said.items() if "compute" in each[0]]
     return {
+        **measured_by(),
         **{"fields": sweep.fields, "recorded_steps": STEPS, "rounds": made, "mpi": mpi, "hosts": len(sweep.hosts) or 1},
         **{"cases": rows, "left_out": reasons(sweep, said)},
-        **{"seconds": time.time() - begun, "folder": str(folder.absolute()), "machine": machine_facts()},
+        **{"seconds": time.time() - begun, "folder": str(folder.absolute())},
     }
 
 
