@@ -15,7 +15,6 @@ WITHOUT = {  # results older than `measured_by`, and what they lack; none is to 
     "gpu_peers.json": {"commit", "machine"},
     "optimize.json": {"machine"},
     "right-answers.json": {"machine"},
-    "ring.json": {"commit"},
 }
 
 

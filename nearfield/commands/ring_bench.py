@@ -53,7 +53,7 @@ def bench_rings(todo: Sequence[Case], request: Request, as_json: bool) -> int:
     return 0 if all(row["verified"] for row in rows) else 1
 
 
-HEADS = ("Test", "", "Memory", "Writer", "Reader", "MB/s", "in place", "of STREAM", "us", "Pages by node")
+HEADS = ("Test", "", "Memory", "Writer", "Reader", "MB/s", "in place", "of STREAM", "of copies", "us", "Pages by node")
 
 
 def line_of(row: dict[str, Any]) -> tuple[str, ...]:
@@ -64,6 +64,7 @@ def line_of(row: dict[str, Any]) -> tuple[str, ...]:
         f"{row['mb_per_second']:.0f}",
         "-" if row["zero_copy_mb_per_second"] is None else f"{row['zero_copy_mb_per_second']:.0f}",
         f"{row['stream_copy_share']:.0%}",
+        f"{row['same_copies_share']:.0%}" if row["same_copies_share"] else "-",
         f"{row['latency_microseconds']:.1f}",
         f"{pages}{', verified' if row['verified'] else ', NOT VERIFIED'}",
     )
@@ -112,6 +113,7 @@ def remarks(request: Request, rows: Sequence[dict[str, Any]]) -> list[str]:
         *told,
         f"{rows[0]['bytes'] / 1e9:.3g} GB a pass through {through}, median of {request.passes}; MB = 1e6 bytes.",
         "MB/s: copied in and copied out. in place: written and read where they lie. of STREAM: the share of what",
-        "STREAM copy, on the same cores and memory, leaves for two copies. us: from a commit to its receipt by a",
-        "reader that sleeps.",
+        "STREAM copy, by ordinary stores on the same cores and memory, leaves for two copies; streaming stores, which",
+        "fetch no lines before they write, pass it by up to a half. of copies: the share of what the same two copies",
+        "have there without a ring. us: from a commit to its receipt by a reader that sleeps.",
     ]

@@ -2,7 +2,8 @@
 
 The tests are those of PSRDADA users on machines of two NUMA nodes: one stream with memory, writer and reader on each
 node in turn; two streams at once, apart (isolated), together (adjacent), and across (crossover). Beside the copies the
-same bytes written and read in place, and what STREAM copy lets two copies have on the same cores and memory.
+same bytes written and read in place, what STREAM copy lets two copies have on the same cores and memory, and what the
+stream's own two copies have there without a ring.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from nearfield.entry.errors import ModelError
 from nearfield.machine.hardware import Hardware, this_machine
 from nearfield.measure.probe import Effort, compiled_memory
 from nearfield.measure.probe_stream import elements_each
+from nearfield.measure.ring_bench_alone import copies_alone
 from nearfield.measure.ring_bench_devices import to_devices
 from nearfield.measure.ring_bench_team import Case, Pass, Request, Stream, Team
 from nearfield.stream.placement import no_such_node, nodes_with_memory, require_room
@@ -98,7 +100,9 @@ def measure(case: Case, request: Request) -> list[dict[str, Any]]:
     """A row for each stream of a case; rates in units of 1e6 bytes a second.
 
     `mb_per_second` is of bytes that were copied in and copied out, `zero_copy_mb_per_second` of bytes written and read
-    in place, `stream_copy_share` the first over what STREAM copy has for two copies. Raises RunFailed.
+    in place, `stream_copy_share` the first over what STREAM copy, by ordinary stores, has for two copies, which stores
+    past the caches exceed; `same_copies_share` over what the same two copies have without a ring, `None` where a device
+    makes one. Raises RunFailed.
     """
     hardware = this_machine()
     require(case, hardware, request)
@@ -108,11 +112,14 @@ def measure(case: Case, request: Request) -> list[dict[str, Any]]:
         found = taken(team, request)
         nodes = [each["by_node"] for each in team.placements]
     allowed = max(before, two_copies(case, places, hardware, request))
+    same = copies_alone(case, places, found.pair, elements_for(case, places, hardware, request))
     rows = []
     for n, stream in enumerate(case.streams):
         row = {"test": case.test, "stream": stream.name} | found.of_stream(n)
         row |= {"memory": stream.memory, "writer": stream.writer, "reader": stream.reader}
         row |= {"stream_copy_share": row["mb_per_second"] / allowed, "two_stream_copies_mb_per_second": allowed}
+        row |= {"same_copies_share": same and row["mb_per_second"] / same[n]}
+        row |= {"two_same_copies_mb_per_second": same and same[n]}
         row |= {"blocks": request.blocks, "block_bytes": request.block_bytes}
         row |= {"processors": list(places[n]), "pages_per_node": nodes[n]}
         row |= {"device": stream.device and asdict(stream.device)}
@@ -171,9 +178,13 @@ def two_copies(case: Case, places: Sequence[tuple[int, int]], hardware: Hardware
         for stream, both in zip(case.streams, places)
         for processor in dict.fromkeys(both)
     ]
-    effort = Effort(STREAM_PASSES, max(48 << 20, min(request.bytes, Effort.most_bytes)))
-    busy = {processor for processors, _ in workers for processor in processors}
-    cores = [core.index for core in hardware.cores if busy & {*core.processors}]
-    elements = elements_each(hardware, effort, cores)
+    elements = elements_for(case, places, hardware, request)
     seconds = compiled_memory().stream_seconds(workers, elements, STREAM_PASSES)[0]
     return 16 * elements * len(workers) / min(seconds[1:]) / 1e6 / STREAM_WORDS / len(case.streams)
+
+
+def elements_for(case: Case, places: Sequence[tuple[int, int]], hardware: Hardware, request: Request) -> int:
+    """Words of 8 bytes that each processor copies to be beyond the caches, where the request has as many."""
+    effort = Effort(STREAM_PASSES, max(48 << 20, min(request.bytes, Effort.most_bytes)))
+    busy = {processor for both in places for processor in both}
+    return elements_each(hardware, effort, [core.index for core in hardware.cores if busy & {*core.processors}])

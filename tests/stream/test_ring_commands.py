@@ -29,6 +29,7 @@ ROW = {
     "mb_per_second",
     "zero_copy_mb_per_second",
     "stream_copy_share",
+    "same_copies_share",
     "pages_per_node",
     "verified",
 }
@@ -145,6 +146,8 @@ def test_bench_measures_two_streams_at_once_and_verifies_them(capsys):
         assert row["seconds"] == pytest.approx(np.median(row["seconds_of_passes"]))
         share = row["mb_per_second"] / row["two_stream_copies_mb_per_second"]
         assert row["stream_copy_share"] == pytest.approx(share) and row["zero_copy_mb_per_second"] > 0
+        same = row["mb_per_second"] / row["two_same_copies_mb_per_second"]
+        assert row["same_copies_share"] == pytest.approx(same) and same > 0
         assert row["latency_microseconds"] > 0 and 0 < row["fairness"] <= 1
         assert row["sum_mb_per_second"] == pytest.approx(sum(each["mb_per_second"] for each in rows))
 
