@@ -373,31 +373,6 @@ def test_a_body_out_of_all_proportion_is_refused_before_it_is_followed():
         nf.Simulation.model_validate(start).check()
 
 
-@pytest.mark.parametrize(("reach", "unit"), [(2e9, "nm"), (30e3, "um"), (300.0, "mm")])
-def test_a_straight_body_out_of_all_proportion_is_named_with_its_slip_of_units(reach, unit):
-    def warnings(far: float) -> list[str]:
-        boxes = (nf.Box((-high, 5e-3, 5e-3), (3e-3, 8e-3, 8e-3)) for high in (far, 0.9 * far))
-        bodies = [nf.Structure(box, nf.Medium(2.0), name=f"bar {n}") for n, box in enumerate(boxes)]
-        pulse = nf.GaussianDerivative(2e9)
-        return [
-            each
-            for each in nf.Simulation(
-                nf.Grid.uniform(1e-3, (20, 16, 14)),
-                boundaries=nf.Boundaries(all=nf.PEC),
-                structures=bodies,
-                sources=[nf.PointCurrent((9e-3, 9e-3, 9.5e-3), "z", pulse)],
-                steps=10,
-            )
-            .check()
-            .warnings
-            if "beyond the grid along x" in each
-        ]
-
-    (found,) = warnings(reach)
-    assert "'bar 0' and 1 more reaches" in found and f"a length in {unit} given as m?" in found
-    assert not warnings(180.0), "below 10 000 times the grid: a usual way to draw a body without end"
-
-
 PEAK = """
 import sys
 import nearfield as nf
