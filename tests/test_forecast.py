@@ -51,10 +51,10 @@ def test_check_names_the_slip_behind_far_too_many_cells_a_wavelength(simulation,
     assert "cells per wavelength in background" in warned(simulation) and name in warned(simulation)
 
 
-def test_a_refusal_for_want_of_memory_names_the_slip_behind_it_too(monkeypatch):
+def test_a_model_beyond_the_machine_is_told_the_slip_behind_it_too(monkeypatch):
     monkeypatch.setattr("nearfield.run.memory.memory_whole", lambda: 2**30)
-    with pytest.raises(nf.ModelError, match=r"this machine has 1 GiB in all(.|\n)*warning: .*c = 0.3 \(m/ns\)"):
-        model(wavelength=0.299792458 / 12.5e9).check()
+    said = "\n".join(model(wavelength=0.299792458 / 12.5e9).check().warnings)
+    assert "this machine has 1 GiB in all" in said and "c = 0.3 (m/ns)" in said
 
 
 @pytest.mark.parametrize(("wavelength", "unit"), [(24.0, "mm"), (24e3, "um"), (24e6, "nm")])

@@ -50,7 +50,7 @@ def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) 
     yield from gaps_at_walls(bodies, grid, metal)
     yield from moved_walls(bodies, grid, metal)
     yield from moved_slanting_rims(bodies, grid, metal)
-    yield from moved_necks(bodies, grid, metal)
+    yield from moved_necks(bodies, metal)
 
 
 def moved_planes(body: FilledShape, grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:

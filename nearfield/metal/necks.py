@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial import KDTree
 
-from nearfield.metal.patches import runs
+from nearfield.metal.patches import cell_near, runs
 
 if TYPE_CHECKING:
     from nearfield.metal.outlines import FlatMetal
@@ -35,59 +35,66 @@ def holding(normal: np.ndarray, cells: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Neck:
-    """Points (n, 2) (m) in the middle of a part of a plane's metal that is too narrow, in order and less than a cell
-    apart, with one more at ends where metal goes on; its least width (m); whether it `ends` in a point."""
+    """Points (n, 2) (m) in the middle of a narrow part of a plane's metal, or of a gap, in order and less than a cell
+    apart, with one more at ends where it widens; its least width (m), the cell there (m); whether it `ends` in a point.
+    """
 
     points: np.ndarray
     width: float
+    cell: float
     ends: bool
 
 
 def necks(flat: FlatMetal) -> list[Neck]:
     """The parts of a plane's metal that are too narrow to hold together."""
-    cells = np.array([float(flat.grid.primary(a).max()) for a in flat.across])
-    return _narrow(flat, -1.0, FACING, lambda normal: float(holding(normal, cells)))
+    return _narrow(flat, -1.0, FACING, holding)
 
 
 def slanting_gaps(flat: FlatMetal, cells_wide: float) -> list[Neck]:
     """Gaps along no axis between rims of a plane, narrower than so many cells across them."""
-    cells = np.array([float(flat.grid.primary(a).max()) for a in flat.across])
-    return _narrow(flat, 1.0, PARALLEL, lambda normal: cells_wide / float(np.hypot(*(normal / cells))))
+    return _narrow(flat, 1.0, PARALLEL, lambda normal, cells: cells_wide / np.hypot(*(normal / cells)))
 
 
-def _narrow(flat: FlatMetal, way: float, turned: float, most_of: Callable[[np.ndarray], float]) -> list[Neck]:
-    """Where sides along no axis face others nearer than `most_of` their normals (m), in metal (`way` -1) or before it;
-    `turned`: cosine of the angle between their normals, at most."""
+def _narrow(
+    flat: FlatMetal, way: float, turned: float, most_of: Callable[[np.ndarray, np.ndarray], np.ndarray]
+) -> list[Neck]:
+    """Where sides along no axis face others nearer than `most_of` their normals and cells (m), in metal (`way` -1) or
+    before it; `turned`: cosine of the angle between their normals, at most."""
     sides = [flat.rims(number) for number in flat.inside]
     start, end, normal = (np.concatenate([np.empty((0, 2)), *(side[n] for side in sides)]) for n in range(3))
-    least = np.array([float(flat.grid.primary(a).min()) for a in flat.across])
     slanting = np.flatnonzero(np.abs(normal).min(axis=1, initial=1.0) > ALONG)
     if not slanting.size:
         return []
+    least = np.array([float(flat.grid.primary(a).min()) for a in flat.across])
     counts = np.maximum(1, np.ceil(np.hypot(*(end - start).T) / (STEP * least.min())).astype(int))
     owner, first = np.repeat(np.arange(len(counts)), counts), np.cumsum(counts) - counts
     part = (np.arange(len(owner)) - first[owner] + 0.5) / counts[owner]
     places = start[owner] + part[:, None] * (end - start)[owner]
-    tree = KDTree(places)
-    middle, wide, narrow = [], [], []
+    tree, rows = KDTree(places), []
     for side in slanting.tolist():
-        at, most = places[first[side] : first[side] + counts[side]], most_of(normal[side])
+        at, ends = places[first[side] : first[side] + counts[side]], np.sort((start[side], end[side]), axis=0).T
+        cells = np.array([cell_near(flat.grid, a, *span) for a, span in zip(flat.across, ends.tolist())])
+        most = float(most_of(normal[side], cells))
         near = tree.query_ball_point(at, most + STEP * least.max())
         facing = np.unique(owner[np.concatenate([np.asarray(each, dtype=int) for each in near])])
         facing = facing[(facing > side) & (normal[facing] @ normal[side] < turned)]
         width = _across(at, way * normal[side], start[facing], end[facing] - start[facing], NEAR * most)
-        middle.append(at + 0.5 * way * np.minimum(width, most)[:, None] * normal[side])
-        wide.append(width)
-        narrow.append(width < most)
-    points, widths, own = (np.concatenate(parts) for parts in (middle, wide, narrow))
+        middle = at + 0.5 * way * np.minimum(width, most)[:, None] * normal[side]
+        rows.append((middle, width, width < most, np.full(len(at), cells.max())))
+    points, widths, own, cell = (np.concatenate(parts) for parts in zip(*rows))
     apart = np.flatnonzero((np.abs(np.diff(points, axis=0)) > least).any(axis=1)) + 1
+    lines = zip(*(np.split(each, apart) for each in (points, widths, own, cell)))
     return [
-        Neck(
-            line[max(begin - 1, 0) : stop + 1], low := float(size[begin:stop].min()), low < TIP * size[begin:stop].max()
-        )
-        for line, size, inside in zip(*(np.split(each, apart) for each in (points, widths, own)))
+        _neck(line[max(begin - 1, 0) : stop + 1], size[begin:stop], cells[begin:stop])
+        for line, size, inside, cells in lines
         for begin, stop in runs(inside)
     ]
+
+
+def _neck(points: np.ndarray, width: np.ndarray, cell: np.ndarray) -> Neck:
+    narrowest = int(np.argmin(width))
+    low = float(width[narrowest])
+    return Neck(points, low, float(cell[narrowest]), low < TIP * float(width.max()))
 
 
 def _across(at: np.ndarray, way: np.ndarray, start: np.ndarray, along: np.ndarray, least: float) -> np.ndarray:

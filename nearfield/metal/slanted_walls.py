@@ -112,33 +112,32 @@ def moved_slanting_rims(bodies: Sequence[FilledShape], grid: YeeGrid, metal: Gri
             }
 
 
-def moved_necks(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
+def moved_necks(bodies: Sequence[FilledShape], metal: GridMetal) -> Iterator[Moved]:
     """Of each plane of flat metal the narrowest part along no axis that chains of edges hold together, and the
     narrowest gap along no axis; none that end in a point."""
     for place, flat in metal.sheets.flats.items() if metal.sheets else ():
-        assert metal.sheets is not None
         own = [body for body in bodies if metal.rimmed_plane(body.shape) == place]
-        cell = max(float(grid.primary(a).max()) for a in flat.across)
-        gaps = (gap for gap in slanting_gaps(flat, WIDEST) if len(flat.inside) == 1 or gap.width >= GAP * cell)
-        for gap, found in ((False, metal.sheets.necks[place]), (True, gaps)):
-            blunt = [neck for neck in found if not neck.ends]
-            for neck in sorted(blunt, key=lambda each: each.width)[:1]:
-                size, label = f"{neck.width / cell:.2g} cells", _label(own, flat, neck)
-                yield {
-                    "what": f"gap of {size} beside {label}, along no axis"
-                    if gap
-                    else f"{label}, {size} wide along no axis",
-                    "from": 0.0,
-                    "to": (BOUNDED if gap else OFF) * cell,
-                    "effect": GAP_EFFECT if gap else NECK_EFFECT,
-                    "cells": BOUNDED if gap else OFF,
-                }
+        found = metal.sheets.necks[place] if metal.sheets else []
+        yield from _narrowest(found, own, flat, "{label}, {cells:.2g} cells wide along no axis", OFF, NECK_EFFECT)
+        gaps = [gap for gap in slanting_gaps(flat, WIDEST) if len(flat.inside) == 1 or gap.width >= GAP * gap.cell]
+        what = "gap of {cells:.2g} cells beside {label}, along no axis"
+        yield from _narrowest(gaps, own, flat, what, BOUNDED, GAP_EFFECT)
 
 
-def _label(bodies: Sequence[FilledShape], flat: FlatMetal, neck: Neck) -> str:
-    """Of the first body whose bounds hold the middle of a narrow part of its plane."""
-    at = dict(zip(flat.across, neck.points[len(neck.points) // 2].tolist()))
-    return next((body.label for body in bodies if _holds(body, at, flat.margin)), bodies[0].label)
+def _narrowest(
+    found: Sequence[Neck], bodies: Sequence[FilledShape], flat: FlatMetal, what: str, off: float, effect: str
+) -> Iterator[Moved]:
+    blunt = [neck for neck in found if not neck.ends]
+    for neck in sorted(blunt, key=lambda each: each.width / each.cell)[:1]:
+        at = dict(zip(flat.across, neck.points[len(neck.points) // 2].tolist()))
+        label = next((body.label for body in bodies if _holds(body, at, flat.margin)), "its copy")
+        yield {
+            "what": what.format(label=label, cells=neck.width / neck.cell),
+            "from": 0.0,
+            "to": off * neck.cell,
+            "effect": effect,
+            "cells": off,
+        }
 
 
 def _holds(body: FilledShape, at: Mapping[int, float], margin: float) -> bool:

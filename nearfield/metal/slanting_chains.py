@@ -58,8 +58,7 @@ def slanting_wire(wire: Wire, name: str | None, grid: YeeGrid) -> SlantingWire:
     """A wire on its edges. Errors: a radius over `LARGEST` cells."""
     path, label = path_of(wire, grid), f"wire {name!r}" if name else text_of(wire)
     assert wire.radius is not None
-    before = [np.clip(path.nodes - side, 0, np.array(grid.cells) - 1) for side in (0, 1)]
-    cell = min(float(grid.primary(a)[each[:, a]].min()) for each in before for a in range(3))
+    cell = path.shortest_cell(grid)
     if wire.radius > LARGEST * cell * (1.0 + 1e-9):
         raise ModelError(
             f"{label}: radius {wire.radius:.6g} m exceeds {LARGEST:g} of the shortest cell about it, {cell:.6g} m, "

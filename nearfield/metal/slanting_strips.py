@@ -127,15 +127,14 @@ def _open_cells(line: np.ndarray, grid: YeeGrid, boundaries: Boundaries, normal:
     """The shortest cell (m) about a line; 0 where it leaves the open part of the grid or has no edge."""
     wire = Wire(points=tuple(triple(at) for at in line.tolist()), radius=1.0)
     try:
-        nodes = path_of(wire, grid).nodes
+        path = path_of(wire, grid)
     except ModelError:  # it leaves the grid, or is shorter than a cell
         return 0.0
     for a, (low, high) in enumerate(boundaries.interior(grid)):
-        own = nodes[:, a]
+        own = path.nodes[:, a]
         if own.min() < low or own.max() > high or (a == normal and not grid.closed(a) and own[0] in (low, high)):
             return 0.0
-    before = [np.clip(nodes - side, 0, np.array(grid.cells) - 1) for side in (0, 1)]
-    return min(float(grid.primary(a)[each[:, a]].min()) for each in before for a in range(3))
+    return path.shortest_cell(grid)
 
 
 def _apart(found: Sequence[Strip], bodies: Sequence[FilledShape], grid: YeeGrid) -> list[Strip]:

@@ -47,6 +47,11 @@ class WirePath:
         """Index (n - 1, 3) of each edge."""
         return np.minimum(self.nodes[1:], self.nodes[:-1])
 
+    def shortest_cell(self, grid: YeeGrid) -> float:
+        """The shortest cell (m) about its nodes."""
+        beside = [np.clip(self.nodes - side, 0, np.array(grid.cells) - 1) for side in (0, 1)]
+        return min(float(grid.primary(a)[cells[:, a]].min()) for cells in beside for a in range(3))
+
     def boxes(self) -> list[EdgeBox]:
         """Its edges, straight runs together."""
         breaks = np.flatnonzero(np.diff(self.axis * self.way) != 0) + 1

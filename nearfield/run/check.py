@@ -209,11 +209,6 @@ def examine(simulation: Model, threads: int | None = None, ranks: int | None = N
     threads = threads or choice.machine.threads
     time = forecast(setup, threads, engine=engine)
     needed, (files, full) = memory_of(setup, time.surfaces.bytes, engine), field_files(setup)
-    warnings = [*cautions(setup), *long_run(time)]
-    try:
-        warnings += [*too_much_memory(needed.total, needed.setup, elsewhere=(ranks or 1) > 1), *too_full(needed), *full]
-    except ModelError as refused:  # what it warns of, such as a unit that slipped, may be the reason
-        raise ModelError("\n".join([str(refused), *(f"warning: {each}" for each in warnings)])) from None
     return Check(
         title=simulation.title,
         cells=plan.cells,
@@ -238,7 +233,13 @@ def examine(simulation: Model, threads: int | None = None, ranks: int | None = N
         field_files=files,
         media=media,
         phase_error=phase_across(grid, media, frequency),
-        warnings=tuple(warnings),
+        warnings=(
+            *cautions(setup),
+            *long_run(time),
+            *too_much_memory(needed.total, needed.setup),
+            *too_full(needed),
+            *full,
+        ),
         modes=port_modes(setup),
         metal=MetalCheck.of(setup) if any(is_metal(body.medium) for body in simulation._bodies) else None,
         moved=tuple(moves(setup)),

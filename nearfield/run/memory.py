@@ -66,10 +66,9 @@ def recorder_bytes(setup: Discretization) -> tuple[int, int]:
     return terms, recorded * (1 + max(1, len(setup.excitations)))
 
 
-def too_much_memory(run: int, setup: int = 0, elsewhere: bool = False) -> Iterator[str]:
-    """A warning where less memory is free here than the run and its set-up take.
-
-    `elsewhere`: part of it may be on other hosts. Error: more than the control group grants, or the machine has.
+def too_much_memory(run: int, setup: int = 0) -> Iterator[str]:
+    """A warning where the run and its set-up take more memory than is free here, or than this machine has, which `run`
+    refuses. Error: more than the control group grants.
     """
     group, needed = group_memory(), run + setup
     if group is not None and needed >= group.free:
@@ -79,14 +78,19 @@ def too_much_memory(run: int, setup: int = 0, elsewhere: bool = False) -> Iterat
             "fewer cells or monitors, or ask for more memory where this process was started"
         )
     free, whole = free_memory(), memory_whole()
-    if whole is not None and needed >= whole and not elsewhere:
-        raise ModelError(
-            f"needs {memory(needed)} of memory, but this machine has {memory(whole)} in all; use fewer cells, monitors "
-            "that keep less (`every`, smaller boxes, or `file`, which leaves fields on disk), a machine with more, or "
-            "ranks on several hosts"
-        )
-    if free is not None and needed >= free:
+    if whole is not None and needed >= whole:
+        yield f"{beyond_machine(needed, whole)}; `run` refuses it here"
+    elif free is not None and needed >= free:
         yield f"needs {memory(needed)} of memory, {memory(free)} are free here; use fewer cells or monitors"
+
+
+def beyond_machine(needed: int, whole: int) -> str:
+    """What is said of a run that takes more memory than a machine has in all."""
+    return (
+        f"needs {memory(needed)} of memory, but this machine has {memory(whole)} in all; use fewer cells, monitors "
+        "that keep less (`every`, smaller boxes, or `file`, which leaves fields on disk), a machine with more, or "
+        "ranks on several hosts"
+    )
 
 
 def too_full(needed: Memory) -> Iterator[str]:
@@ -99,7 +103,8 @@ def too_full(needed: Memory) -> Iterator[str]:
 
 
 def short_of_memory(setup: Discretization, engine: str | None = None) -> list[str]:
-    """The warning of a run, whose ranks share its memory evenly. Error: that of `too_much_memory`.
+    """The warning of a run, whose ranks share its memory evenly. Errors: more than the machine has, and that of
+    `too_much_memory`.
 
     Media are looked at only where it may not fit.
     """
@@ -114,7 +119,14 @@ def short_of_memory(setup: Discretization, engine: str | None = None) -> list[st
         return []
     needed = memory_of(setup, surfaces(setup).bytes, engine)
     run, making = (each * sharers // setup.ranks.size for each in (needed.total, needed.setup))
-    return agreed(setup.ranks, lambda: list(too_much_memory(run, making)))
+
+    def told() -> list[str]:
+        found, whole = list(too_much_memory(run, making)), memory_whole()
+        if whole is not None and run + making >= whole:
+            raise ModelError(beyond_machine(run + making, whole))
+        return found
+
+    return agreed(setup.ranks, told)
 
 
 def refuse_short_of_memory(setup: Discretization, engine: str | None = None) -> None:

@@ -104,28 +104,25 @@ def long_snapshots(steps: int) -> nf.Simulation:
 
 
 @pytest.mark.parametrize("model", [box(120), long_snapshots(10000)], ids=["cells", "snapshots"])
-def test_check_and_run_refuse_what_the_whole_machine_cannot_hold(tmp_path, monkeypatch, capsys, model):
-    """Without a control group they warned, and the run was begun."""
+def test_run_refuses_what_the_whole_machine_cannot_hold_and_check_says_so(tmp_path, monkeypatch, capsys, model):
+    """Without a control group the run was begun; `check` plans runs for other machines too."""
     monkeypatch.setattr(run_memory, "group_memory", lambda: None)
     monkeypatch.setattr(run_memory, "memory_whole", lambda: 30 * MIB)
     monkeypatch.setattr(run_memory, "free_memory", lambda: 20 * MIB)
     (tmp_path / "model.toml").write_text(model.to_toml())
-    for command in (["check"], ["run", "--output", str(tmp_path / "out"), "--no-report"]):
-        assert main([command[0], str(tmp_path / "model.toml"), *command[1:]]) == 2
-        said = capsys.readouterr().err
-        assert "this machine has 30 MiB in all" in said and said.count("error:") == 1, said
+    assert main(["check", str(tmp_path / "model.toml")]) == 0
+    assert "this machine has 30 MiB in all" in capsys.readouterr().out
+    assert main(["run", str(tmp_path / "model.toml"), "--output", str(tmp_path / "out"), "--no-report"]) == 2
+    said = capsys.readouterr().err
+    assert "this machine has 30 MiB in all" in said and said.count("error:") == 1, said
     assert not (tmp_path / "out" / "result.h5").exists()
 
 
-def test_what_is_not_free_now_is_a_warning_and_what_other_hosts_may_hold_too(tmp_path, monkeypatch, capsys):
+def test_what_is_not_free_now_is_a_warning(monkeypatch):
     monkeypatch.setattr(run_memory, "group_memory", lambda: None)
     monkeypatch.setattr(run_memory, "memory_whole", lambda: 1000 * MIB)
     monkeypatch.setattr(run_memory, "free_memory", lambda: 20 * MIB)
     assert any("20 MiB are free here" in warning for warning in box(120).check().warnings)
-    monkeypatch.setattr(run_memory, "memory_whole", lambda: 30 * MIB)
-    (tmp_path / "model.toml").write_text(box(120).to_toml())
-    assert main(["check", str(tmp_path / "model.toml"), "--ranks", "8"]) == 0
-    assert "20 MiB are free here" in capsys.readouterr().out
 
 
 GROUP = Path("/sys/fs/cgroup/memory")
