@@ -99,6 +99,19 @@ def test_slanting_arms_of_a_patch_are_part_of_it(number):
     assert coarse == pytest.approx(fine, rel=0.03)
 
 
+@pytest.mark.parametrize("width", [0.6, 1.0])
+def test_a_narrow_ring_is_closed(width):
+    """Rings within 5 % of the same on cells of half the size; on whole edges it was in pieces or 6 % low."""
+    middle = (15.13 * MM, 15.29 * MM)
+    disc, hole = (
+        nf.Cylinder((*middle, 6 * MM - high), (*middle, 6 * MM + high), (5 + way * width / 2) * MM)
+        for way, high in ((1, 1e-6), (-1, MM))
+    )
+    ring = nf.Difference(disc, [hole])
+    coarse, fine = (resonance(boxed([ring], cell, near=(20, 15)), (7.5e9, 12e9)) for cell in (1.0, 0.5))
+    assert coarse == pytest.approx(fine, rel=0.05)
+
+
 def test_a_dipole_of_turned_strips_is_fed():
     """It matches where one along x does, within 3 %; in pieces it reflected all at every frequency."""
     wide, high = (MM * np.arange(-size, size + 1) for size in (28, 15))

@@ -58,12 +58,13 @@ def slanting_gaps(flat: FlatMetal, cells_wide: float) -> list[Neck]:
 def _narrow(
     flat: FlatMetal, way: float, turned: float, most_of: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> list[Neck]:
-    """Where sides along no axis face others nearer than `most_of` their normals and cells (m), in metal (`way` -1) or
-    before it; `turned`: cosine of the angle between their normals, at most."""
+    """Where sides of outlines with some along no axis face others nearer than `most_of` their normals and cells (m), in
+    metal (`way` -1) or before it; `turned`: cosine of the angle between their normals, at most."""
     sides = [flat.rims(number) for number in flat.inside]
     start, end, normal = (np.concatenate([np.empty((0, 2)), *(side[n] for side in sides)]) for n in range(3))
-    slanting = np.flatnonzero(np.abs(normal).min(axis=1, initial=1.0) > ALONG)
-    if not slanting.size:
+    bodies = np.repeat(np.arange(len(sides)), [len(side.start) for side in sides])
+    looked = np.flatnonzero(np.isin(bodies, bodies[np.abs(normal).min(axis=1, initial=1.0) > ALONG]))
+    if not looked.size:
         return []
     least = np.array([float(flat.grid.primary(a).min()) for a in flat.across])
     counts = np.maximum(1, np.ceil(np.hypot(*(end - start).T) / (STEP * least.min())).astype(int))
@@ -71,7 +72,7 @@ def _narrow(
     part = (np.arange(len(owner)) - first[owner] + 0.5) / counts[owner]
     places = start[owner] + part[:, None] * (end - start)[owner]
     tree, rows = KDTree(places), []
-    for side in slanting.tolist():
+    for side in looked.tolist():
         at, ends = places[first[side] : first[side] + counts[side]], np.sort((start[side], end[side]), axis=0).T
         cells = np.array([cell_near(flat.grid, a, *span) for a, span in zip(flat.across, ends.tolist())])
         most = float(most_of(normal[side], cells))

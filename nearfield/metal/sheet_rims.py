@@ -19,7 +19,7 @@ from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.yee import YeeGrid
 from nearfield.metal.facing_rims import facing
 from nearfield.metal.half_lattice import half_lattice
-from nearfield.metal.necks import Neck, chain, necks
+from nearfield.metal.necks import ALONG, Neck, chain, necks
 from nearfield.metal.outlines import FlatMetal, Rims, sides_of
 from nearfield.metal.patches import cell_near, next_axes, pair
 from nearfield.metal.rim_factors import nearest
@@ -168,13 +168,16 @@ def plane_of(body: Body) -> tuple[int, int] | None:
 
 
 def _wide(body: Body, normal: int, grid: YeeGrid) -> bool:
-    """Whether flat metal is wider than the largest cell across it: narrower metal might hold no line of the grid."""
+    """Whether flat metal is wider than the largest cell across it, or has sides along no axis, so that chains of edges
+    hold its narrow parts together (necks.py): other narrower metal might hold no line of the grid."""
     across = next_axes(normal)
     extents = [body.upper[a] - body.lower[a] for a in across]
     largest = [NARROWEST * cell_near(grid, a, body.lower[a], body.upper[a]) for a in across]
     if isinstance(body.shape, Rectangular):
         return all(extent > cell for extent, cell in zip(extents, largest))
     start, end = sides_of(body.shape, normal) or (np.empty((0, 2)), np.empty((0, 2)))
+    if len(start) and np.abs(end - start).min(axis=1).max() > ALONG * np.ptp(start, axis=0).max():
+        return min(extents) > 0.0
     area = 0.5 * abs(np.sum(start[:, 0] * end[:, 1] - start[:, 1] * end[:, 0]))
     return min(*extents, 2.0 * area / np.hypot(*(end - start).T).sum()) > max(largest)
 

@@ -27,7 +27,7 @@ LEFT = 0.25  # cells by which rims with beads act elsewhere than drawn (docs/met
 BOUNDED = 0.1  # cells by which slanting rims of flat metal act further out at most (docs/method.md, Rims of sheets)
 NECK_EFFECT = (
     "too narrow to hold together on edges; chains of edges in its middle do, up to half a cell beside it: resonances "
-    "are up to 4 % off, and antennas fed between such parts less than 1.5 cells apart have down to 0.6 of their "
+    "are up to 5 % off, and antennas fed between such parts less than 1.5 cells apart have down to 0.6 of their "
     "impedance; take cells of half the size"
 )
 GAP_EFFECT = "each of its rims has a field of its own: slots ring up to 3 % low; take cells of half the size"
