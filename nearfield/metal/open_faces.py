@@ -58,43 +58,27 @@ class OpenFaces:
         return area, given_up
 
     def _draw_boundary(self, normal: int, plane: int, window: Window) -> np.ndarray | None:
-        """A face sees the metal's surface from the side: of an area S it cuts a length S sin(angle to the normal)."""
+        """A face sees the metal's surface from the side: of an area S it cuts a length S sin(angle to the normal).
+
+        Where a slanting surface passes through corners of a face it may cut none of its sides, but close some.
+        """
         intervals, given_up = self._intervals(normal, plane, window), self.divided(normal, plane, window)[1]
         if intervals is None:
             return None
         cut = np.logical_or.reduce([(low != high) & (high - low != 1.0) for low, high in intervals])
         closed = np.sum([low == high for low, high in intervals], axis=0)
-        sided = ~cut & (closed > 0) & (closed < 4)
-        if not (cut | sided).any():
+        own = cut | ((closed > 0) & (closed < 4))
+        if not own.any():
             return None
-        found = np.full(cut.shape, -1.0)
-        for own, along_side in ((cut, False), (sided, True)):
-            if own.any():
-                lost = None if given_up is None else given_up[:, own]
-                sides = _some(intervals, own)
-                found[own] = self._seen(normal, plane, window, own, sides, lost, along_side)
-        return found
-
-    def _seen(
-        self,
-        normal: int,
-        plane: int,
-        window: Window,
-        own: np.ndarray,
-        sides: list[Interval],
-        lost: np.ndarray | None,
-        along_side: bool,
-    ) -> np.ndarray:
-        """`boundary` of some faces; `along_side`: of those with whole sides alone, where the surface slants."""
         lengths = (self._cuts.lengths(a, plane, window, 2, a != self._cuts.axis) for a in next_axes(normal))
         u, v = (np.broadcast_to(length, own.shape)[own] for length in lengths)
-        metal, step = self._metal(normal, plane, window, own), STEP * np.minimum(u, v)
-        length, middle = metal_length(*outline(metal, sides, lost), u, v)
-        towards, slope = self._normals(metal.places(slice(None), middle), step, np.hypot(u, v))
-        found: np.ndarray = length / (u * v * np.maximum(np.sqrt(1.0 - towards[normal] ** 2), FLATTEST))
-        if along_side:
-            slants = (np.max(np.abs(towards), axis=0) < 1.0 - STRAIGHT) & (slope > SMOOTH)
-            found = np.where(slants, found, -1.0)
+        metal, lost = self._metal(normal, plane, window, own), None if given_up is None else given_up[:, own]
+        length, middle = metal_length(*outline(metal, _some(intervals, own), lost), u, v)
+        towards, slope = self._normals(metal.places(slice(None), middle), STEP * np.minimum(u, v), np.hypot(u, v))
+        slants = (np.max(np.abs(towards), axis=0) < 1.0 - STRAIGHT) & (slope > SMOOTH)
+        seen = length / (u * v * np.maximum(np.sqrt(1.0 - towards[normal] ** 2), FLATTEST))
+        found = np.full(own.shape, -1.0)
+        found[own] = np.where(cut[own] | slants, seen, -1.0)
         return found
 
     def _normals(
