@@ -117,14 +117,19 @@ class _Line(NamedTuple):
 
     def nearest(self, points: np.ndarray) -> np.ndarray:
         """The places on it nearest to points (n, 3)."""
-        start, legs = self.corners[:-1], np.diff(self.corners, axis=0)
-        found = []
-        for part in np.array_split(points, 1 + points.shape[0] * legs.shape[0] // MOST_AT_ONCE):
-            share = ((part[:, None] - start) * legs).sum(axis=2) / (legs**2).sum(axis=1)
-            near = start + np.clip(share, 0.0, 1.0)[..., None] * legs
-            best = ((near - part[:, None]) ** 2).sum(axis=2).argmin(axis=1)
-            found.append(near[np.arange(len(part)), best])
-        return np.concatenate(found)
+        return nearest_on(self.corners, points)
+
+
+def nearest_on(corners: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """The places on a polyline with these corners (m, 3) nearest to points (n, 3)."""
+    start, legs = corners[:-1], np.diff(corners, axis=0)
+    found = []
+    for part in np.array_split(points, 1 + points.shape[0] * legs.shape[0] // MOST_AT_ONCE):
+        share = ((part[:, None] - start) * legs).sum(axis=2) / (legs**2).sum(axis=1)
+        near = start + np.clip(share, 0.0, 1.0)[..., None] * legs
+        best = ((near - part[:, None]) ** 2).sum(axis=2).argmin(axis=1)
+        found.append(near[np.arange(len(part)), best])
+    return np.concatenate(found)
 
 
 def _wire_ends(wire: Wire, line: _Line, grid: YeeGrid) -> Iterator[Ends]:

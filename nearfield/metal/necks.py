@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.spatial import KDTree
 
 from nearfield.metal.patches import cell_near, runs
 
@@ -60,6 +59,8 @@ def _narrow(
 ) -> list[Neck]:
     """Where sides of outlines with some along no axis face others nearer than `most_of` their normals and cells (m), in
     metal (`way` -1) or before it; `turned`: cosine of the angle between their normals, at most."""
+    from scipy.spatial import KDTree
+
     sides = [flat.rims(number) for number in flat.inside]
     start, end, normal = (np.concatenate([np.empty((0, 2)), *(side[n] for side in sides)]) for n in range(3))
     bodies = np.repeat(np.arange(len(sides)), [len(side.start) for side in sides])

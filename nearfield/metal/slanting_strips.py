@@ -50,7 +50,7 @@ def slanting_strips(
         strip
         for number, body in enumerate(bodies)
         if (strip := _strip(number, body, grid, boundaries))
-        and not opening(body.shape, _later(bodies, number), body.shape._normal)  # type: ignore[union-attr]
+        and not opening(body.shape, _later(bodies, number), strip.normal)
     ]
     if not found:
         return []
@@ -113,7 +113,7 @@ def _strip(number: int, body: FilledShape, grid: YeeGrid, boundaries: Boundaries
     line = np.empty((len(middle), 3))
     line[:, [u, v]], line[:, normal] = middle, 0.5 * (shape.lower + shape.upper)
     shortest = _open_cells(line, grid, boundaries, normal)
-    return Strip(number, body, line, width, min(0.25 * width, LARGEST * shortest)) if shortest else None
+    return Strip(number, body, normal, line, width, min(0.25 * width, LARGEST * shortest)) if shortest else None
 
 
 def _widths(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -190,29 +190,29 @@ def beside(setup: Discretization, index: Triple) -> str:
     """The layer that a cell lies in, or the face next to it."""
     layers = layers_about(setup, index)
     if layers:
-        return "in the CPML at " + " and ".join(layers)
+        return "in the CPML at " + " and ".join(face_name(*each) for each in layers)
     boundaries = setup.simulation.boundaries
     gaps: dict[str, int] = {}
     for axis, side in FACES:
         if not boundaries.repeat(axis):
             deep = boundaries.cpml_cells(axis)[side == "high"]
             gap = index[axis] if side == "low" else setup.grid.cells[axis] - 1 - index[axis]
-            gaps[f"the {'CPML' if deep else 'wall'} at {AXES[axis]}_{side}"] = max(0, gap - deep)
+            gaps[f"the {'CPML' if deep else 'wall'} at {face_name(axis, side)}"] = max(0, gap - deep)
     if not gaps:
         return "in a model without walls"
     nearest = min(gaps, key=lambda face: gaps[face])
     return f"{counted(gaps[nearest], 'cell')} from {nearest}"
 
 
-def layers_about(setup: Discretization, index: Triple, margin: int = 0) -> list[str]:
+def layers_about(setup: Discretization, index: Triple, margin: int = 0) -> list[tuple[int, str]]:
     """Faces in whose CPML a cell lies, or at most `margin` cells from it."""
     found = []
     for axis in range(3):
         low, high = setup.simulation.boundaries.cpml_cells(axis)
         if low and index[axis] < low + margin:
-            found.append(f"{AXES[axis]}_low")
+            found.append((axis, "low"))
         if high and index[axis] >= setup.grid.cells[axis] - high - margin:
-            found.append(f"{AXES[axis]}_high")
+            found.append((axis, "high"))
     return found
 
 
@@ -255,16 +255,16 @@ def likely_cause(setup: Discretization, index: Triple, doubling: float) -> str:
     if layers and (any(setup.grid.phases) or not filled) and doubling > SLOW * setup.time_step:
         return slow_gain(setup, layers)
     if near := layers_about(setup, index, margin=NEAR):
-        axis, side = next(face for face in layers if face_name(*face) == near[0])
-        if (axis, side) in filled:
+        layer = face_name(*near[0])
+        if near[0] in filled:
             return (
-                f"Likely cause: the CPML at {near[0]} with a dispersive medium in it: waves whose energy runs against "
+                f"Likely cause: the CPML at {layer} with a dispersive medium in it: waves whose energy runs against "
                 "their phase, on thin films of metal or in media of negative index, grow in any such layer. End the "
-                f"medium some cells before it, or make {near[0]} a wall behind a medium that absorbs."
+                f"medium some cells before it, or make {layer} a wall behind a medium that absorbs."
             )
-        if len(fillings_of(setup, axis, side)) > 1:
+        if len(fillings_of(setup, *near[0])) > 1:
             return (
-                f"Likely cause: the CPML at {near[0]}, where media or metal change across its depth; let structures "
+                f"Likely cause: the CPML at {layer}, where media or metal change across its depth; let structures "
                 "run straight into it, or lower kappa_maximum."
             )
     if strongest(setup) > TOO_STRONG:
