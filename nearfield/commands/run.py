@@ -178,6 +178,8 @@ def run_set_up(
         refuse_spread(name, options.threads, options.tiling, options.parallel or Parallel(), ranks)
     choose(setup.plan, options.threads, simulation.schedule, options.tiling)
     expected = None if kept.resumed else asked_for(setup, options, before, out)
+    if ranks.rank == 0:
+        make_folder(folder)
     if options.engine_why and name == "cuda":
         out.note(f"engine cuda: {options.engine_why}; --engine cpu has the same bits")
     if expected:
@@ -188,8 +190,6 @@ def run_set_up(
     crowded = short_of_memory(setup, options.engine)
     out.warn(*crowded)
     before += crowded
-    if ranks.rank == 0:
-        make_folder(folder)
     with nullcontext() if kept.resumed else alone_in(folder, ranks), progress(setup.decay) as display:
         if ranks.rank == 0 and not kept.resumed:
             remove_all(folder)
