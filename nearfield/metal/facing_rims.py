@@ -67,7 +67,7 @@ def at_ends(flat: FlatMetal, foot: np.ndarray, normal: np.ndarray) -> np.ndarray
     found = np.zeros(foot.shape[1], dtype=bool)
     for axis, low, high, first, last, closed, _ in (gap for gap in gaps_of(flat) if gap.is_slot and gap.share):
         beside = (low - flat.margin <= foot[axis]) & (foot[axis] <= high + flat.margin)
-        beside &= np.abs(normal[1 - axis]) > 1.0 - ALONG
+        beside &= np.abs(normal[axis]) < 1.0 - ALONG  # at its corners too, but straight across the gap
         for end, shut in zip((first, last), closed):
             found |= shut & beside & (np.abs(foot[1 - axis] - end) <= flat.margin)
     return found

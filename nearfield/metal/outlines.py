@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from nearfield.bodies.cut_outlines import cut_sides
 from nearfield.bodies.outlines import Ends, straight_sides
 from nearfield.bodies.shapes import Cylinder, Polygon, Solid
 from nearfield.grid.yee import AXES, YeeGrid
-from nearfield.metal.patches import margin_of, next_axes, pair, shortest_cells
+from nearfield.metal.patches import margin_of, next_axes, pair, runs, shortest_cells
 
 if TYPE_CHECKING:
     from nearfield.metal.facing_rims import Gap
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 CORNERS = 128  # of the polygon that stands for a disc, for its outline and for what lies in it
 NEAR_END = 0.01  # part of a side's length at its ends, where a line beside it may lie outside both bodies
-LOOKED_AT = np.linspace(NEAR_END, 1.0 - NEAR_END, 9)  # parts at which a side may be a seam
+ALIKE = 1e-9  # part of a side's length between places that are one
 BESIDE = 1e-3  # shortest cells beyond a rim where other metal that goes on is looked for
 
 
@@ -150,35 +151,44 @@ class FlatMetal:
         return body.shape._lateral_distance(*(where[a] for a in range(3))) <= 0.0
 
     def rims(self, number: int) -> Rims:
-        """The sides of a body of the plane but its seams, along all of which other metal of the plane goes on."""
+        """The sides of a body of the plane where no other metal of the plane goes on: parts of them beside seams."""
         if number not in self._rims:
             sides = sides_of(self.bodies[number].shape, self.normal)
             assert sides is not None
-            found = Rims(*sides, outward(*sides, lambda points: self.holds_alone(number, points)))
-            seams = self._goes_on(found, np.tile(LOOKED_AT, (len(found.start), 1)))
-            for side in np.flatnonzero(seams).tolist():
-                parts = np.unique(np.concatenate([self._crossed(found, side, other) for other in self.inside]))
-                seams[side] = self._goes_on(found.some([side]), 0.5 * (parts[1:] + parts[:-1])[None])[0]
-            self._rims[number] = found.some(np.flatnonzero(~seams))
+            self._rims[number] = self._free(Rims(*sides, outward(*sides, partial(self.holds_alone, number))))
         return self._rims[number]
 
-    def _goes_on(self, sides: Rims, parts: np.ndarray) -> np.ndarray:
-        """Beside which sides metal lies at all of some parts (n, m) of their lengths."""
-        start, end, normal = (each[:, None] for each in sides)
-        at = start + parts[..., None] * (end - start) + BESIDE * self.shortest * normal
-        return np.asarray(self.holds(at.reshape(-1, 2), solid=False).reshape(parts.shape).all(axis=1))
+    def _free(self, sides: Rims) -> Rims:
+        """The parts of sides beside which no metal of the plane lies."""
+        none = np.empty((0, 2)), np.empty((0, 2))
+        every = [sides_of(self.bodies[other].shape, self.normal) or none for other in self.inside]
+        others = [np.concatenate(ends) for ends in zip(*every)]
+        parts = [self._crossed(sides, side, *others) for side in range(len(sides.start))]
+        which = np.repeat(np.arange(len(parts)), [len(part) - 1 for part in parts])
+        middle = np.concatenate([np.empty(0), *(0.5 * (part[1:] + part[:-1]) for part in parts)])
+        at = sides.start[which] + middle[:, None] * (sides.end - sides.start)[which]
+        alone = ~self.holds(at + BESIDE * self.shortest * sides.normal[which], solid=False)
+        found, first = [], 0
+        for side, part in enumerate(parts):
+            last = first + len(part) - 1
+            found += [(side, part[begin], part[end]) for begin, end in runs(alone[first:last])]
+            first = last
+        which, begin, end = (np.array(column) for column in zip(*found)) if found else (np.empty(0, int),) * 3
+        start, way, normal = sides.start[which], (sides.end - sides.start)[which], sides.normal[which]
+        last_place = np.where(end[:, None] < 1.0, start + end[:, None] * way, sides.end[which])
+        return Rims(start + begin[:, None] * way, last_place, normal)
 
-    def _crossed(self, sides: Rims, side: int, other: int) -> np.ndarray:
-        """Parts of a side's length between which the line beside it crosses no side of another body."""
+    def _crossed(self, sides: Rims, side: int, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+        """Parts of a side's length between which the line beside it crosses none of other sides."""
         start, end = (each[side] + BESIDE * self.shortest * sides.normal[side] for each in sides[:2])
-        first, last = sides_of(self.bodies[other].shape, self.normal) or (np.empty((0, 2)), np.empty((0, 2)))
         way, along = end - start, last - first
         turn = way[0] * along[:, 1] - way[1] * along[:, 0]
         with np.errstate(divide="ignore", invalid="ignore"):
             part = ((first - start)[:, 0] * along[:, 1] - (first - start)[:, 1] * along[:, 0]) / turn
             there = ((first - start)[:, 0] * way[1] - (first - start)[:, 1] * way[0]) / turn
         inner = (turn != 0.0) & (part > NEAR_END) & (part < 1.0 - NEAR_END) & (there >= 0.0) & (there <= 1.0)
-        return np.concatenate(([NEAR_END, 1.0 - NEAR_END], part[inner]))
+        parts = np.unique(np.concatenate(([0.0, 1.0], part[inner])))
+        return parts[np.diff(parts, prepend=-1.0) > ALIKE]
 
     def _crosses(self, body: Body) -> bool:
         ends = body.nodes[self.normal]

@@ -106,10 +106,12 @@ class RimFactors(DriveFactors):
         round_it, before = round_it[high].reshape(-1, 2, 2), before[high].reshape(-1, 2, 2)
         square, share, live = square[high], share[high], round_it >= 0
         count = live.sum(axis=2)
-        first = np.argmax(before.min(axis=2), axis=1)[:, None] == np.arange(2)
+        least = before.min(axis=2)
+        first = least >= (1.0 - TIE) * least.max(axis=1, keepdims=True)
+        heavy = first & ~first.all(axis=1, keepdims=True)
         weight = np.minimum(2.0 * square, HEAVIEST)
-        rest = 1.0 - (weight * count * first).sum(axis=1, keepdims=True)
-        weight = np.where(first, weight, rest / np.maximum(count, 1))
+        rest = 1.0 - (weight * count * heavy).sum(axis=1, keepdims=True)
+        weight = np.where(heavy, weight, rest / np.maximum((count * ~heavy).sum(axis=1, keepdims=True), 1))
         owed = excess[high, None, None] * share * (square / weight)[:, :, None]
         owed = np.where(live, owed * self._metal.opened(round_it), 0.0)
         pairs = np.broadcast_to(first[:, :, None], live.shape)

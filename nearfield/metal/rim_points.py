@@ -61,12 +61,14 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
     free &= ~flat.touches_others(foot.T, height) & ~shorts
     cells = np.stack([lattice.cell[n] for lattice, n in zip(lattices, at)])
     felt = free & (distance < np.maximum(REACH * (np.abs(side) * cells).sum(axis=0), least))
-    felt &= np.abs((side * normal).sum(axis=0)) > 1.0 - SAME_WAY  # beside a side, not past its ends
+    beside = np.abs((side * normal).sum(axis=0)) > 1.0 - SAME_WAY  # a side, not past its ends
+    felt &= beside
     places, ways = (
         _range(value[felt], back[felt], first.size)
         for value in ((side * (foot - place)).sum(axis=0), side[0] ** 2 - side[1] ** 2)
     )
     relative = distance / np.maximum((np.abs(side) * cells).sum(axis=0), flat.margin)  # cells across the side
+    relative = np.where(beside | slants, relative, np.hypot(*(distance * normal / cells)))
     facing_it = facing(flat, foot, normal)
     gap = widths(flat, facing_it)
     if np.isfinite(gap).any():  # midway between two rims that with a narrow gap counts, on either side

@@ -127,7 +127,9 @@ def _samples(
     samples: SampleNumbers, axes: Sequence[int], numbers: Sequence[np.ndarray], lines: Sequence[np.ndarray], faces: bool
 ) -> Iterator[Factors]:
     """Factors of the edges, or of the faces, within reach of a corner, component by component."""
-    cells = [float(np.diff(line)[np.argmax(line > 0.0) - 1]) for line in lines]
+    *plane, height = [np.diff(line)[np.argmax(line > 0.0) - 1] for line in lines]
+    below = np.diff(lines[2])[np.argmax(lines[2] > 0.0) - 2]
+    cells = [float(cell) for cell in (*plane, 0.5 * (below + height))]
     unit = max(cells)
     factors = _factors(faces, *(tuple(np.round(line / unit, SAME).tolist()) for line in lines))
     for along, (axis, value) in enumerate(zip(axes, factors)):

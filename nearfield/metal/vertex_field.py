@@ -117,7 +117,8 @@ def face_factors(lines: Sequence[np.ndarray]) -> list[np.ndarray]:
     """
     x, y, z = (_flux(axis, lines) for axis in range(3))
     above = int(np.argmin(np.abs(lines[2])))  # the first cell
-    z[:, :, above] = z[:, :, above + 1] + np.diff(x[:, :, above], axis=0) + np.diff(y[:, :, above], axis=1)
+    aside = [np.diff(x[:, :, k], axis=0) + np.diff(y[:, :, k], axis=1) for k in (above - 1, above)]
+    z[:, :, above] = 0.5 * (z[:, :, above + 1] + aside[1] - z[:, :, above - 1] + aside[0])
     middles = [0.5 * (line[1:] + line[:-1]) for line in lines]
     value = potential(*np.meshgrid(*middles, indexing="ij"))
     found = []
