@@ -71,8 +71,9 @@ class Mode:
         """Its samples in the plane, and their weights."""
         edges, filling, values = self.section.edges, self.section.filling, self.values
         beside, ones = values * edges.turn, np.ones((values.size, 1))  # n x E
-        launched = 1 / filling.permittivity * edges.free * values, beside / filling.permeability
-        received = (values * edges.area)[None], (beside * edges.area * edges.free)[None]
+        # by Db itself, which is 1/(mu_r f) but where steps are bounded: no flux stays in what is launched
+        launched = 1 / filling.permittivity * edges.free * values, beside * edges.free * edges.db
+        received = (values * edges.area)[None], (beside * edges.area / (filling.permeability * edges.db))[None]
         return Traces(launched, (ones, ones), received)
 
     def wave(self, line: Any, dual: float, signal: Waveform, steps: int) -> LaunchedMode:
