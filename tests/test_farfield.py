@@ -121,6 +121,19 @@ def test_directivity_of_dipoles_over_a_ground(height):
         assert found == pytest.approx(directivity, rel=1.5 * RATIO)
 
 
+def test_a_beam_is_as_wide_below_a_ground_as_above_one():
+    """Below one the cut begins and ends at the beam itself."""
+    widths = []
+    for wall, way, cut in (("z_low", 1, 0.0), ("z_high", -1, 0.0), ("z_low", 1, 1.0), ("z_high", -1, 1.0)):
+        space = cube(30, CELL, nf.Boundaries(all=nf.CPML(4), **{wall: "pec"}))
+        ground = space.grid.lines[2][0 if way > 0 else -1]
+        dipole = Dipole(np.array([0.0, 0.0, ground + way * 0.25 * WAVELENGTH]), np.array([1e-3, 0.0, 0.0]))
+        result = far_field(space, [dipole, dipole.image(2, ground, "pec")])
+        widths.append(result.beamwidth(cut).item())
+    assert widths[1] == pytest.approx(widths[0], rel=1e-6) and widths[3] == pytest.approx(widths[2], rel=1e-6)
+    assert 60 < np.degrees(widths[0]) < 100  # half power where cos(t) sin(90 cos(t)) has fallen so far
+
+
 def test_a_floating_surface_over_a_ground_takes_all_six_faces_and_the_image():
     space = cube(30, CELL, nf.Boundaries(all=nf.CPML(4), z_low="pec"))
     ground = space.grid.lines[2][0]

@@ -11,7 +11,7 @@ import pytest
 import nearfield as nf
 from nearfield.analysis.pattern import FarFieldResult
 from nearfield.grid.yee import YeeGrid
-from nearfield.pictures.cuts import cuts, patterns
+from nearfield.pictures.cuts import Cut, cuts, patterns
 from nearfield.pictures.pattern import draw_pattern
 from nearfield.pictures.style import figure_of, inline_svg, png_bytes, quantity, thinned
 from nearfield.records.records import ExcitationRecord, RunRecord, Variable
@@ -236,6 +236,16 @@ def test_a_beam_as_narrow_as_the_recorded_samples_is_drawn_with_its_own_peak_and
     assert step <= 2.2 / 20 + 1e-9
     # linear interpolation of a parabola in dB of curvature 12/width^2 errs by a quarter of step^2/width on each side
     assert np.degrees(meridian.beamwidth) == pytest.approx(2.2, abs=step**2 / 2.2)
+
+
+@pytest.mark.parametrize("middle", [0.0, 0.5 * np.pi, np.pi])
+def test_a_beam_has_its_width_wherever_its_cut_begins(middle):
+    angle = np.linspace(-np.pi, np.pi, 721)
+    dbi = -3.0103 * (np.angle(np.exp(1j * (angle - middle))) / np.radians(20)) ** 2
+    assert np.degrees(Cut("", "meridian", angle, dbi).beamwidth) == pytest.approx(40.0, abs=0.1)
+    before_wall = np.abs(angle) <= 0.5 * np.pi
+    width = Cut("", "meridian", angle[before_wall], dbi[before_wall]).beamwidth
+    assert width is None if middle > 0.0 else np.degrees(width) == pytest.approx(40.0, abs=0.1)
 
 
 def test_cuts_agree_with_the_recorded_samples_where_there_are_some(small_run):

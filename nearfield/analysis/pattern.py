@@ -240,7 +240,9 @@ class FarFieldResult(CrossSections):
         theta, turned = np.abs(angle), np.where(angle < 0, phi + np.pi, phi)
         allowed = allowed_directions(theta, turned, self.exterior.walls)
         rows = intensity(*self.towards(theta[allowed], turned[allowed]), self.exterior.impedance)
-        widths = [_width(angle[allowed], row, 10 ** (level_db / 10), bool(allowed.all())) for row in rows]
+        start = int(np.argmin(allowed)) if not allowed.all() else 0  # what a wall leaves is one range from here
+        rows = np.roll(rows, -int(np.count_nonzero(allowed[:start])), axis=1)
+        widths = [_width(angle, row, 10 ** (level_db / 10), bool(allowed.all())) for row in rows]
         return self._array(np.array(widths), "beamwidth", "rad", ("frequency",))
 
 

@@ -45,19 +45,21 @@ class Cut:
     @property
     def beamwidth(self) -> float | None:
         """Width (rad) between the half-power points either side of the cut's peak; None where a side has none."""
-        level = np.where(np.isfinite(self.dbi), self.dbi, -400.0)
-        top = int(np.argmax(level))
-        sides = []
-        for step in (-1, 1):
-            at = top
-            while 0 <= at + step < level.size and level[at] > level[top] - 3.0103:
-                at += step
-            if level[at] > level[top] - 3.0103:
+        if not np.isfinite(self.dbi).any():
+            return None
+        step = float(np.diff(self.angle).min())
+        circle = np.full(round(2 * math.pi / step), np.nan)
+        circle[np.rint((self.angle - self.angle[0]) / step).astype(int) % circle.size] = self.dbi
+        top, middle = int(np.nanargmax(circle)), circle.size // 2
+        above = np.roll(circle, middle - top) - circle[top] + 3.0103
+        width = 0.0
+        for side in (above[middle::-1], above[middle:]):
+            ends = np.flatnonzero(~(side > 0.0))
+            if not ends.size or np.isnan(side[ends[0]]):  # a wall
                 return None
-            inner, outer = level[at - step], level[at]
-            part = (inner - level[top] + 3.0103) / (inner - outer)
-            sides.append(self.angle[at - step] + part * (self.angle[at] - self.angle[at - step]))
-        return abs(float(sides[1] - sides[0]))
+            inner, outer = side[ends[0] - 1], side[ends[0]]
+            width += step * (ends[0] - 1 + inner / (inner - outer))
+        return float(width)
 
 
 def patterns(far_field: Any) -> list[Pattern]:
