@@ -71,6 +71,26 @@ def test_power_out_beyond_power_in_is_not_passive(level, verdict):
         assert (entry(found, "passivity").verdict, entry(found, "passivity").value) == (verdict, pytest.approx(level))
 
 
+def test_what_other_ports_send_back_is_no_power_that_a_model_makes():
+    """S of one excitation errs by it, and passes 1 there; all waves together balance."""
+    low, high = (0.0, 0.0), (18e-3, 3e-3)
+    found = nf.Simulation(
+        grid=nf.Grid.uniform((4.5e-3, 1e-3, 1e-3), (4, 3, 48)),
+        boundaries=nf.Boundaries(all=nf.PEC, x=nf.PMC, z=nf.PMC),
+        waveform=nf.Gaussian(5e9),
+        ports=[
+            nf.LumpedPort("a", (*low, 0.0), (*high, 0.0), "y"),
+            nf.LumpedPort("b", (*low, 48e-3), (*high, 48e-3), "y"),
+            nf.LumpedPort("c", (*low, 17e-3), (*high, 17e-3), "y", resistance=200.0, reference_impedance=75.0),
+        ],
+        excitations=["a"],
+    ).run(threads=1)
+    column = found.sparameters.sel(source="a").values
+    assert np.nanmax(np.sqrt((np.abs(column) ** 2).sum(axis=1))) > 1.02
+    assert entry(found, "passivity, a").verdict == "good" and entry(found, "power balance, a").verdict == "good"
+    assert entry(found, "waves sent back").verdict == "bad"
+
+
 @pytest.mark.parametrize(("difference", "verdict"), [(0.0, "good"), (0.015, "warn"), (0.3, "bad")])
 def test_unequal_transmission_is_not_reciprocal(difference, verdict):
     matrix = np.full((5, 2, 2), 0.3)

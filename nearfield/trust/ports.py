@@ -26,7 +26,7 @@ def port_trust(result: Recorded) -> Iterator[Trust]:
         return
     matrix, frequency = variables["sparameters"].array, variables["frequency"].array
     to, source = ([str(name) for name in variables[dim].array] for dim in ("to", "source"))
-    outgoing = np.sum(np.abs(matrix) ** 2, axis=1)  # (frequency, source)
+    outgoing = _outgoing(result, matrix, frequency, to, source)
     for column, name in enumerate(source):
         largest, at = largest_finite(np.sqrt(outgoing[:, column]), frequency)
         text = f"largest sqrt(power out over power in) over the band{at}; a passive structure has at most 1"
@@ -45,6 +45,21 @@ def port_trust(result: Recorded) -> Iterator[Trust]:
         yield judged(f"waves sent back by other ports, {name} driven", total, *SPOILED, text)
     for name in driven:
         yield from port_balance(result, name, outgoing[:, source.index(name)])
+
+
+def _outgoing(
+    result: Recorded, matrix: np.ndarray, frequency: np.ndarray, to: list[str], source: list[str]
+) -> np.ndarray:
+    """Power out of all ports over that into all ports (frequency, source): where S is b/a of one excitation, what the
+    terminations of other ports send back goes in as well."""
+    outgoing: np.ndarray = np.sum(np.abs(matrix) ** 2, axis=1)
+    for column, name in enumerate(source) if RETURNED in (result.record.sparameters or {}) else ():
+        if name in result.record.excitations:
+            waves = [result.excitation(name).waves(port, frequency) for port in to]
+            into, out = (sum(np.abs(wave[kind].values) ** 2 for wave in waves) for kind in "ab")
+            with np.errstate(invalid="ignore", divide="ignore"):
+                outgoing[:, column] = np.where(np.isfinite(outgoing[:, column]), out / into, np.nan)
+    return outgoing
 
 
 def _returned(record: RunRecord) -> Iterator[tuple[str, float, list[tuple[str, float]]]]:
