@@ -77,7 +77,7 @@ def _of_medium(medium: Any, low: float, high: float) -> Iterator[tuple[str, str]
     for pole in (*medium.poles, *medium.magnetic_poles) if medium.valid_band is None else ():
         relaxed = getattr(pole, "relaxation_time", None)
         if relaxed is not None and high * 2.0 * math.pi * relaxed > FAR_RELAXED:
-            yield f"a relaxation of {quantity(relaxed, 's')} is over long before the pulse", "was it given in ps"
+            yield f"a relaxation of {quantity(relaxed, 's')} hardly begins while the pulse lasts", "was it given in ps"
         rings = getattr(pole, "resonance_frequency", None) or getattr(pole, "plasma_frequency", None)
         if rings is not None and rings < high / FAR:
             yield f"a pole at {quantity(rings, 'Hz')} lies far below the pulse", "was it given in GHz or THz"
