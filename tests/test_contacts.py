@@ -89,7 +89,7 @@ def inductance(kind, face):
     return (50.0 * (1 + s) / (1 - s)).imag / (2 * np.pi * 1e8)
 
 
-@pytest.mark.parametrize("kind", LYING)
+@pytest.mark.parametrize("kind", slow_after(4, LYING))
 def test_what_lies_on_a_face_between_lines_touches_it(kind):
     """The loop's height is that of the line, 4 mm, where what lies there moves to it: 3 %, what the block's corners do.
     Plates, wires and rods are followed: 10 %, their height. Without contact the impedance is that of a gap."""

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import slow_after
 from checkpointed import assert_goes_on
 
 import nearfield as nf
@@ -343,7 +344,7 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("shift", [(7, 0), (9, 9), (-11, 0), (-18, -18)])
+@pytest.mark.parametrize("shift", slow_after(2, [(9, 9), (-11, 0), (7, 0), (-18, -18)]))
 @pytest.mark.parametrize("name", BODIES)
 def test_a_body_over_a_face_or_beyond_it_acts_as_in_the_middle(name, shift):
     shape, medium = BODIES[name]

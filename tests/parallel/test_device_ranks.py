@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cases import slow_after
 from plans import make_plan
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -86,7 +87,9 @@ def run_on_two_ranks(tmp_path):
     return run
 
 
-@pytest.mark.parametrize(("device", "wished", "messages"), [("host", "", "direct"), ("card", "", "staged")])
+@pytest.mark.parametrize(
+    ("device", "wished", "messages"), slow_after(1, [("host", "", "direct"), ("card", "", "staged")], 3)
+)
 def test_a_run_says_how_its_messages_travel(device, wished, messages, run_on_two_ranks, request):
     """The memory of the stand-in for a card cannot be read by an MPI, and none here says that it can."""
     if device == "card":

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cases import slow_after
 from test_cluster import CLUSTER, cluster, on_cluster  # noqa: F401  - skips where there can be none
 
 import nearfield as nf
@@ -64,7 +65,7 @@ def same_bits(found: str, wanted: str, monitors: tuple[str, ...] = ("all", "end"
             assert all(np.array_equal(one[name][dim], other[name][dim]) for dim in other[name].dims)
 
 
-@pytest.mark.parametrize("format", ["hdf5", "binary"])
+@pytest.mark.parametrize("format", slow_after(1, ["hdf5", "binary"]))
 def test_the_writers_of_two_hosts_leave_the_bits_of_one_process(folder, format):
     Path("model.toml").write_text(model(nf.FieldFile(format)))
     done = on_two_hosts("model.toml", "--output", "two", "--json", *TWO)
@@ -153,7 +154,7 @@ WHOLE = (
 )
 
 
-@pytest.mark.parametrize("domains", ["1x1x2", "1x2x1"])
+@pytest.mark.parametrize("domains", slow_after(1, ["1x1x2", "1x2x1"]))
 def test_what_must_be_whole_comes_to_one_host(folder, domains):
     """Means at cell centres, every n-th sample and statistics of elements; with files of domains beside them."""
     Path("model.toml").write_text(model(nf.FieldFile(), more=WHOLE))

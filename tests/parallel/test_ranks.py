@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from cases import slow_after
 from checkpointed import awaited
 from plans import draws
 
@@ -76,7 +77,7 @@ def assert_agrees(ranks: int, kind: str, more: str = "") -> None:
     assert done.returncode == 0 and f"\n{said}" in f"\n{done.stdout}", done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("ranks", slow_after(1, [4, 2, 3]))
 def test_ranks_give_the_bits_of_one_process_for_every_feature(ranks):
     assert_agrees(ranks, "any")
 
@@ -132,8 +133,8 @@ def test_the_box_has_one_checksum_for_any_domains(options, alone, capsys):
     [
         (4, "--threads 1"),
         (2, "--domains 1x3x1 --schedule stepwise"),
-        (2, "--overlap host-buffer --halo-depth 2"),
-        (2, "--engine cuda --overlap split"),
+        pytest.param(2, "--overlap host-buffer --halo-depth 2", marks=pytest.mark.slow),
+        pytest.param(2, "--engine cuda --overlap split", marks=pytest.mark.slow),
         pytest.param(3, "--domains 3 --halo-depth 2", marks=pytest.mark.slow),
     ],
 )
@@ -228,6 +229,7 @@ def test_more_ranks_than_the_box_has_room_for_are_refused():
     assert done.returncode == 2 and "3 ranks cannot share 2 domains" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_trace_shows_every_ranks_computation_and_messages_in_one_time(long_model, tmp_path):
     file, model = tmp_path / "trace.json", tmp_path / "short.toml"
     model.write_text(long_model.read_text().replace(str(STEPS), "400"))

@@ -23,8 +23,8 @@ HERE = Path(__file__).parent
 @pytest.mark.parametrize(
     "ranks, plans",
     [
-        (2, {"any": (1, draws(8)), "rings": (7, draws(4))}),
-        (3, {"any": (2, draws(6)), "rings": (7, draws(4))}),
+        pytest.param(2, {"any": (1, draws(8)), "rings": (7, draws(4))}, marks=pytest.mark.slow),
+        pytest.param(3, {"any": (2, draws(6)), "rings": (7, draws(4))}, marks=pytest.mark.slow),
         (4, {"any": (4, draws(6))}),
     ],
 )
@@ -35,6 +35,7 @@ def test_what_any_ranks_kept_any_others_go_on_with(ranks, plans, tmp_path):
     assert done.returncode == 0 and done.stdout.splitlines() == said, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_ranks_go_on_with_the_second_excitation_that_other_ranks_began(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("model.toml").write_text(rich().to_toml())
@@ -50,6 +51,7 @@ def test_ranks_go_on_with_the_second_excitation_that_other_ranks_began(tmp_path,
     assert checkpoint.name == "checkpoint-150" and arrays("out/result.h5") == wanted
 
 
+@pytest.mark.slow
 def test_ranks_go_on_in_a_guide_whose_modes_the_first_finds_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("model.toml").write_text(guide_with_a_rod().model_copy(update={"excitations": ("in:2",)}).to_toml())
