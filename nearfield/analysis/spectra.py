@@ -119,6 +119,6 @@ def source_spectrum(waveform: Variables | None, frequencies: np.ndarray) -> np.n
     if time.size < 2 or not np.abs(value[-1]) <= 1e-2 * np.abs(value).max():
         raise ModelError(
             "per_source() needs a source that has ended, but the waveform was still on at the last step; use a pulse "
-            "(Gaussian, ModulatedGaussian, Ricker ...) or run longer"
+            "(Gaussian, ModulatedGaussian, Ricker ...) or run longer; where `status` is interrupted, to the end"
         )
     return fourier_integral(time, value, frequencies)
