@@ -117,3 +117,27 @@ def test_metal_in_a_mirror_has_the_mirrored_coefficients(name, medium):
         for component, found in turned.coefficients(other).items():
             worst = np.abs(found - expected[component]).max() / np.abs(expected[component]).max()
             assert worst < 1e-4, (how, component, worst)
+
+
+def test_sheets_that_meet_over_a_period_have_the_rims_of_those_in_the_middle():
+    """One covers the middle of the other's side there, whose ends are free."""
+
+    def drives(by: int) -> np.ndarray:
+        low, high = (10 - by) * MM, (20 - by) * MM
+        beyond = (high, 26 * MM - by * MM) if by else (0.0, 6 * MM)
+        simulation = nf.Simulation(
+            nf.Grid.uniform(MM, (20, 20, 10)),
+            boundaries=nf.Boundaries(nf.PEC, x="periodic", y="periodic"),
+            structures=[
+                nf.Structure(nf.Sheet((low, 2.3 * MM, 5 * MM), (high, 14.6 * MM, 5 * MM)), nf.PEC),
+                nf.Structure(nf.Sheet((beyond[0], 5.7 * MM, 5 * MM), (beyond[1], 10.4 * MM, 5 * MM)), nf.PEC),
+            ],
+            sources=[nf.PointCurrent((5 * MM, 3 * MM, 3 * MM), "z", nf.Gaussian(9e9))],
+            precision="double",
+            steps=10,
+        )
+        coefficients = simulation._setup().coefficients
+        return np.stack([coefficients.dense(component)[1] for component in range(6)])
+
+    middle, over = drives(8), drives(0)
+    assert np.abs(np.roll(over, -8, axis=1) - middle).max() < 1e-9 * middle.max()

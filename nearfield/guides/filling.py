@@ -25,11 +25,13 @@ class Filling:
     They are those of the media without conductivity, and 1 where nothing of the guide is. `even`: of one medium.
     `open_u`, `open_v`: what metal leaves of an edge, and its field makes of eps there; where it is f, arrays hold f E
     and Cb is f/eps_r, and if `exact` Db of the H face beside is 1/(mu_r f), so that waves go as in the medium. `index`
-    is the least and largest 1/(Cb Db), `loss` the largest conductivity dt/(2 eps) of a sample.
+    is the least and largest 1/(Cb Db), `before` Db of H_v and H_u in the cell before the plane, `loss` the largest
+    conductivity dt/(2 eps) of a sample.
     """
 
     electric: tuple[np.ndarray, np.ndarray, np.ndarray]
     magnetic: tuple[np.ndarray, np.ndarray, np.ndarray]
+    before: tuple[np.ndarray, np.ndarray]
     open_u: np.ndarray
     open_v: np.ndarray
     permittivity: float
@@ -113,7 +115,9 @@ def filling_of(context: Context, who: str, place: Place, live: tuple, cells: np.
         free = [cb * permittivity for cb in electric[:2]]
     index, exact = (1.0 / square.max(), 1.0 / square.min()), even and _alike(np.append(square, of_media[0]))
     magnetic = *beside[1], drive(3 + n, cells, node)
-    return Filling(electric, magnetic, free[0], free[1], permittivity, permeability, index, even, exact, max(losses))
+    return Filling(
+        electric, magnetic, beside[0], free[0], free[1], permittivity, permeability, index, even, exact, max(losses)
+    )
 
 
 def _products(

@@ -25,7 +25,7 @@ MARGIN = 2  # cells of the window beyond the opening: a round hole in metal may 
 @dataclass(frozen=True)
 class Edges:
     """Live edges: component and (i, j, k) of E, component of the H beside it, the sign of that in n x H, area (m^2),
-    open part, Cb of E and Db of that H."""
+    open part, Cb of E and Db of that H, in the cell after the plane and in that before it."""
 
     component: np.ndarray
     index: np.ndarray
@@ -35,6 +35,7 @@ class Edges:
     free: np.ndarray
     cb: np.ndarray
     db: np.ndarray
+    db_before: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Section:
             index = np.stack([number[mask] for number in self.place.index(across[turned], self.place.node)])
             own, other = (np.full(index.shape[1], number) for number in (across[turned], 3 + across[1 - turned]))
             turn = np.full(own.size, -1.0 if turned else 1.0)  # n x u = v, n x v = -u
-            values = (each[turned][mask] for each in (self.areas, free, cb, db))
+            values = (each[turned][mask] for each in (self.areas, free, cb, db, filling.before))
             parts.append((own, index, other, turn, *values))
         return Edges(*(np.concatenate(part, axis=-1) for part in zip(*parts)))
 

@@ -58,6 +58,8 @@ class PlacedPort:
         traces, edges, advance = self.mode.traces, self.mode.section.edges, VACUUM_SPEED * context.time_step
         wave = self.mode.wave(self.line, self.dual, signal, context.steps)
         (electric, magnetic), shares = traces.launched, traces.shares
+        if self.behind < self.ahead:  # by Db of the very faces: bounds of the time step take the cells along the guide
+            magnetic = magnetic * edges.db_before / edges.db
         if shares[0].shape[1] == 1:  # the share of a single tap is left out
             electric, magnetic = electric * shares[0][:, 0], magnetic * shares[1][:, 0]
             shares = np.ones_like(shares[0]), np.ones_like(shares[1])

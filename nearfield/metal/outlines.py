@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nearfield.metal.metal import Body
 
 CORNERS = 128  # of the polygon that stands for a disc, for its outline and for what lies in it
-NEAR_END = 0.01  # part of a side's length at its ends, where a line beside it may lie outside both bodies
+ENDS = 4.0  # times BESIDE, from a side's ends, within which a line beside it crosses the sides next to it
 ALIKE = 1e-9  # part of a side's length between places that are one
 BESIDE = 1e-3  # shortest cells beyond a rim where other metal that goes on is looked for
 
@@ -119,6 +119,18 @@ class FlatMetal:
 
     def holds(self, at: np.ndarray, solid: bool = True) -> np.ndarray:
         """Whether points (n, 2) lie in metal of the plane, or in `solid` metal that it crosses, not in its holes."""
+        found = self._holds(at, solid)
+        for column, axis in enumerate(self.across):
+            ends = self.grid.lines[axis][[0, -1]]
+            for end, other in (ends, ends[::-1]) if self.grid.closed(axis) else ():
+                seam = np.flatnonzero(~found & (np.abs(at[:, column] - end) <= self.margin))
+                if seam.size:  # at both ends, as on a line between two bodies
+                    moved = at[seam].copy()
+                    moved[:, column] = other
+                    found[seam] = self._holds(moved, solid)
+        return found
+
+    def _holds(self, at: np.ndarray, solid: bool) -> np.ndarray:
         found = np.zeros(len(at), dtype=bool)
         for number, body in enumerate(self.bodies):
             self._carve(found, body, self._points(at, self._place))
@@ -158,12 +170,27 @@ class FlatMetal:
             self._rims[number] = self._free(Rims(*sides, outward(*sides, partial(self.holds_alone, number))))
         return self._rims[number]
 
+    @cached_property
+    def _every(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """Starts and ends (n, 2) of the sides of all bodies, and of those that they repeat on closed axes, by rising
+        least place along the first axis; these; and the longest extent along it."""
+        none = np.empty((0, 2)), np.empty((0, 2))
+        start, end = (
+            np.concatenate(ends)
+            for ends in zip(none, *(sides_of(self.bodies[other].shape, self.normal) or none for other in self.inside))
+        )
+        for column, axis in enumerate(self.across):
+            if self.grid.closed(axis):
+                period = np.zeros(2)
+                period[column] = self.grid.lines[axis][-1] - self.grid.lines[axis][0]
+                start, end = (np.concatenate([part + turn * period for turn in (-1, 0, 1)]) for part in (start, end))
+        low = np.minimum(start, end)[:, 0]
+        order = np.argsort(low, kind="stable")
+        return start[order], end[order], low[order], float(np.abs(end - start)[:, 0].max(initial=0.0))
+
     def _free(self, sides: Rims) -> Rims:
         """The parts of sides beside which no metal of the plane lies."""
-        none = np.empty((0, 2)), np.empty((0, 2))
-        every = [sides_of(self.bodies[other].shape, self.normal) or none for other in self.inside]
-        others = [np.concatenate(ends) for ends in zip(*every)]
-        parts = [self._crossed(sides, side, *others) for side in range(len(sides.start))]
+        parts = [self._crossed(sides, side) for side in range(len(sides.start))]
         which = np.repeat(np.arange(len(parts)), [len(part) - 1 for part in parts])
         middle = np.concatenate([np.empty(0), *(0.5 * (part[1:] + part[:-1]) for part in parts)])
         at = sides.start[which] + middle[:, None] * (sides.end - sides.start)[which]
@@ -174,19 +201,25 @@ class FlatMetal:
             found += [(side, part[begin], part[end]) for begin, end in runs(alone[first:last])]
             first = last
         which, begin, end = (np.array(column) for column in zip(*found)) if found else (np.empty(0, int),) * 3
-        start, way, normal = sides.start[which], (sides.end - sides.start)[which], sides.normal[which]
-        last_place = np.where(end[:, None] < 1.0, start + end[:, None] * way, sides.end[which])
-        return Rims(start + begin[:, None] * way, last_place, normal)
+        start, way = sides.start[which], (sides.end - sides.start)[which]
+        stop = np.where(end[:, None] < 1.0, start + end[:, None] * way, sides.end[which])
+        return Rims(start + begin[:, None] * way, stop, sides.normal[which])
 
-    def _crossed(self, sides: Rims, side: int, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-        """Parts of a side's length between which the line beside it crosses none of other sides."""
-        start, end = (each[side] + BESIDE * self.shortest * sides.normal[side] for each in sides[:2])
+    def _crossed(self, sides: Rims, side: int) -> np.ndarray:
+        """Parts of a side's length between which the line beside it crosses no side."""
+        beside = BESIDE * self.shortest
+        start, end = (each[side] + beside * sides.normal[side] for each in sides[:2])
+        first, last, lows, longest = self._every
+        low, high = sorted((start[0], end[0]))
+        own = slice(*np.searchsorted(lows, (low - longest - beside, high + beside)))
+        first, last = first[own], last[own]
         way, along = end - start, last - first
         turn = way[0] * along[:, 1] - way[1] * along[:, 0]
         with np.errstate(divide="ignore", invalid="ignore"):
             part = ((first - start)[:, 0] * along[:, 1] - (first - start)[:, 1] * along[:, 0]) / turn
             there = ((first - start)[:, 0] * way[1] - (first - start)[:, 1] * way[0]) / turn
-        inner = (turn != 0.0) & (part > NEAR_END) & (part < 1.0 - NEAR_END) & (there >= 0.0) & (there <= 1.0)
+        near = min(ENDS * beside / float(np.hypot(*way)), 0.25)
+        inner = (turn != 0.0) & (part > near) & (part < 1.0 - near) & (there >= 0.0) & (there <= 1.0)
         parts = np.unique(np.concatenate(([0.0, 1.0], part[inner])))
         return parts[np.diff(parts, prepend=-1.0) > ALIKE]
 

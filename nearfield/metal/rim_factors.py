@@ -8,7 +8,7 @@ Thin wires). The excess over 1 is bounded face by face: by Cauchy's inequality, 
     (sum of four +-E/d)^2 <= sum of E^2/(d^2 w),       so that each edge owes (q - 1) (c dt/(2 n d))^2/w
 
 times its volume in the face and over the open part of the face. Of the pair of edges across the rim, whose eps exceeds
-1 by as much as q, w takes what they can bear; the pair along it shares the rest.
+1 by as much as q, w takes what they can bear; the pair along it shares the rest. Where both are alike all four share.
 """
 
 from __future__ import annotations

@@ -89,9 +89,15 @@ def _upright_corners(flat: FlatMetal) -> np.ndarray:
     slants = way.min(axis=1) > UPRIGHT * np.hypot(*way.T)
     by_u = way[:, 0] > way[:, 1]
     crossed = _crossings(*(np.stack((start[own], end[own])) for own in (by_u & ~slants, ~by_u & ~slants)))
-    corners = np.unique(np.concatenate((start, end, crossed)), axis=0)
-    bad = {tuple(place) for place in np.concatenate((start[slants], end[slants]))}
-    return np.array([place for place in corners if tuple(place) not in bad]).reshape(-1, 2)
+    corners, bad = np.concatenate((start, end, crossed)), np.concatenate((start[slants], end[slants]))
+    keys, bad = (np.rint(places / flat.margin).astype(np.int64) for places in (corners, bad))
+    for column, axis in enumerate(flat.across):
+        if flat.grid.closed(axis):  # a corner at one end is that at the other
+            low, high = np.rint(flat.grid.lines[axis][[0, -1]] / flat.margin).astype(np.int64)
+            keys[:, column], bad[:, column] = (low + (part[:, column] - low) % (high - low) for part in (keys, bad))
+    keys, first = np.unique(keys, axis=0, return_index=True)
+    known = set(map(tuple, bad.tolist()))
+    return corners[first][[tuple(key) not in known for key in keys.tolist()]]
 
 
 def _crossings(along: np.ndarray, across: np.ndarray) -> np.ndarray:

@@ -35,7 +35,7 @@ def power_takers(setup: Discretization) -> Takers:
 
 
 def port_balance(result: Recorded, source: str, outgoing: np.ndarray) -> Iterator[Trust]:
-    """The power into a port (share that comes out of all ports, over frequency) against that out of all ports."""
+    """The power into all ports, `source` driven (share that comes out, over frequency), against that out of them."""
     name, facts = f"power balance, {source} driven", result.record.facts
     finite = outgoing[np.isfinite(outgoing)]
     if facts.get("lossless"):

@@ -53,8 +53,9 @@ def _outgoing(
     """Power out of all ports over that into all ports (frequency, source): where S is b/a of one excitation, what the
     terminations of other ports send back goes in as well."""
     outgoing: np.ndarray = np.sum(np.abs(matrix) ** 2, axis=1)
-    for column, name in enumerate(source) if RETURNED in (result.record.sparameters or {}) else ():
-        if name in result.record.excitations:
+    spoiled = {name for name, total, _ in _returned(result.record) if total > SILENT}
+    for column, name in enumerate(source):
+        if name in spoiled and name in result.record.excitations:
             waves = [result.excitation(name).waves(port, frequency) for port in to]
             into, out = (sum(np.abs(wave[kind].values) ** 2 for wave in waves) for kind in "ab")
             with np.errstate(invalid="ignore", divide="ignore"):
