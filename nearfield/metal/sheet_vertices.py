@@ -90,11 +90,14 @@ def _upright_corners(flat: FlatMetal) -> np.ndarray:
     by_u = way[:, 0] > way[:, 1]
     crossed = _crossings(*(np.stack((start[own], end[own])) for own in (by_u & ~slants, ~by_u & ~slants)))
     corners, bad = np.concatenate((start, end, crossed)), np.concatenate((start[slants], end[slants]))
-    keys, bad = (np.rint(places / flat.margin).astype(np.int64) for places in (corners, bad))
     for column, axis in enumerate(flat.across):
-        if flat.grid.closed(axis):  # a corner at one end is that at the other
-            low, high = np.rint(flat.grid.lines[axis][[0, -1]] / flat.margin).astype(np.int64)
-            keys[:, column], bad[:, column] = (low + (part[:, column] - low) % (high - low) for part in (keys, bad))
+        if flat.grid.closed(axis):  # corners that repeat are those within the period, at its beginning for its end
+            low, high = flat.grid.lines[axis][[0, -1]]
+            for part in (corners, bad):
+                beyond = (part[:, column] < low - flat.margin) | (part[:, column] > high - flat.margin)
+                place = low + (part[beyond, column] - low) % (high - low)
+                part[beyond, column] = np.where(place > high - flat.margin, low, place)
+    keys, bad = (np.rint(places / flat.margin).astype(np.int64) for places in (corners, bad))
     keys, first = np.unique(keys, axis=0, return_index=True)
     known = set(map(tuple, bad.tolist()))
     return corners[first][[tuple(key) not in known for key in keys.tolist()]]
