@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 CORNERS = 128  # of the polygon that stands for a disc, for its outline and for what lies in it
 ENDS = 4.0  # times BESIDE, from a side's ends, within which a line beside it crosses the sides next to it
+WHOLE = np.array((0.0, 1.0))  # parts of a side that nothing crosses
 ALIKE = 1e-9  # part of a side's length between places that are one
 BESIDE = 1e-3  # shortest cells beyond a rim where other metal that goes on is looked for
 
@@ -220,7 +221,9 @@ class FlatMetal:
             there = ((first - start)[:, 0] * way[1] - (first - start)[:, 1] * way[0]) / turn
         near = min(ENDS * beside / float(np.hypot(*way)), 0.25)
         inner = (turn != 0.0) & (part > near) & (part < 1.0 - near) & (there >= 0.0) & (there <= 1.0)
-        parts = np.unique(np.concatenate(([0.0, 1.0], part[inner])))
+        if not inner.any():
+            return WHOLE
+        parts = np.unique(np.concatenate((WHOLE, part[inner])))
         return parts[np.diff(parts, prepend=-1.0) > ALIKE]
 
     def _crosses(self, body: Body) -> bool:
