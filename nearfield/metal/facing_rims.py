@@ -131,9 +131,5 @@ def _is_fed(flat: FlatMetal, axis: int, gap: Span) -> bool:
 
 def _over_seams(flat: FlatMetal, axis: int, sides: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
     """Starts, ends and normals of sides, with those that they repeat on both sides of a closed axis."""
-    line, step = flat.grid.lines[flat.across[axis]], np.zeros(2)
-    if not flat.grid.closed(flat.across[axis]):
-        return tuple(sides)
-    step[axis] = line[-1] - line[0]
-    start, end = (np.concatenate([part + turn * step for turn in (-1, 0, 1)]) for part in sides[:2])
-    return start, end, np.tile(sides[2], (3, 1))
+    start, end = (flat.repeated(part, axis) for part in sides[:2])
+    return start, end, np.tile(sides[2], (len(start) // max(len(sides[2]), 1), 1))

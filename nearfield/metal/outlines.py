@@ -180,14 +180,19 @@ class FlatMetal:
             np.concatenate(ends)
             for ends in zip(none, *(sides_of(self.bodies[other].shape, self.normal) or none for other in self.inside))
         )
-        for column, axis in enumerate(self.across):
-            if self.grid.closed(axis):
-                period = np.zeros(2)
-                period[column] = self.grid.lines[axis][-1] - self.grid.lines[axis][0]
-                start, end = (np.concatenate([part + turn * period for turn in (-1, 0, 1)]) for part in (start, end))
+        for column in range(2):
+            start, end = (self.repeated(part, column) for part in (start, end))
         low = np.minimum(start, end)[:, 0]
         order = np.argsort(low, kind="stable")
         return start[order], end[order], low[order], float(np.abs(end - start)[:, 0].max(initial=0.0))
+
+    def repeated(self, places: np.ndarray, column: int) -> np.ndarray:
+        """Places (n, 2), and on a closed axis those that they repeat a period below and above: (3 n, 2)."""
+        if not self.grid.closed(self.across[column]):
+            return places
+        line, period = self.grid.lines[self.across[column]], np.zeros(2)
+        period[column] = line[-1] - line[0]
+        return np.concatenate([places + turn * period for turn in (-1, 0, 1)])
 
     def _free(self, sides: Rims) -> Rims:
         """The parts of sides beside which no metal of the plane lies."""
