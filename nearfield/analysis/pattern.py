@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from nearfield.records.records import Excitation
 
+HALF_POWER = -3.0103  # dB
+
 
 class FarFieldResult(CrossSections):
     """The far field of one excitation, dims (frequency, theta, phi), theta from +z, phi from +x, in rad.
@@ -233,30 +235,31 @@ class FarFieldResult(CrossSections):
         there = pattern_variables(self.surface, self.exterior, self.frequencies, theta, phi, self._scale)
         return FarFieldResult(self.variables | there, self.excitation, self.normalised)
 
-    def beamwidth(self, phi: float = 0.0, level_db: float = -3.0103) -> xarray.DataArray:
+    def beamwidth(self, phi: float = 0.0, level_db: float = HALF_POWER) -> xarray.DataArray:
         """Angle (rad) between the points at `level_db` about the main beam in the cut through the poles at `phi`."""
         refuse_degrees("phi", phi)
         angle = np.radians(np.arange(-180.0, 180.0, 0.25))
         theta, turned = np.abs(angle), np.where(angle < 0, phi + np.pi, phi)
         allowed = allowed_directions(theta, turned, self.exterior.walls)
-        rows = intensity(*self.towards(theta[allowed], turned[allowed]), self.exterior.impedance)
-        start = int(np.argmin(allowed)) if not allowed.all() else 0  # what a wall leaves is one range from here
-        rows = np.roll(rows, -int(np.count_nonzero(allowed[:start])), axis=1)
-        widths = [_width(angle, row, 10 ** (level_db / 10), bool(allowed.all())) for row in rows]
+        rows = np.full((self.frequencies.size, angle.size), np.nan)
+        rows[:, allowed] = intensity(*self.towards(theta[allowed], turned[allowed]), self.exterior.impedance)
+        step = float(angle[1] - angle[0])
+        widths = [step * width_of_beam(power_decibels(np.maximum(row, 1e-300)), level_db) for row in rows]
         return self._array(np.array(widths), "beamwidth", "rad", ("frequency",))
 
 
-def _width(angle: np.ndarray, values: np.ndarray, level: float, closed: bool) -> float:
-    """Distance of the two crossings beside the maximum; nan where the pattern does not fall to the level."""
-    peak, crossings = int(np.argmax(values)), []
-    ratio = values / values[peak]
-    for direction in (-1, 1):
-        for step in range(1, values.size):
-            here, before = peak + direction * step, peak + direction * (step - 1)
-            if not closed and not 0 <= here < values.size:
-                return float("nan")
-            low, high = ratio[here % values.size], ratio[before % values.size]
-            if low <= level:
-                crossings.append(step - 1 + (high - level) / (high - low))
-                break
-    return float(sum(crossings) * (angle[1] - angle[0])) if len(crossings) == 2 else float("nan")
+def width_of_beam(circle: np.ndarray, level: float) -> float:
+    """Samples between the points at `level` (dB) about the peak of a circle of levels (dB), NaN where a wall is; NaN
+    where the circle does not fall to the level before a wall or all round, or holds nothing.
+    """
+    if not np.isfinite(circle).any():
+        return float("nan")
+    top, middle = int(np.nanargmax(circle)), circle.size // 2
+    above = np.roll(circle, middle - top) - circle[top] - level
+    width = 0.0
+    for side in (above[middle::-1], above[middle:]):
+        end = int(np.argmax(~(side > 0.0)))
+        if not end or np.isnan(side[end]):
+            return float("nan")
+        width += end - 1 + side[end - 1] / (side[end - 1] - side[end])
+    return float(width)

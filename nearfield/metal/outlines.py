@@ -5,7 +5,7 @@ A rim is free where no other metal goes on: not at seams of sheets in one plane,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -120,15 +120,19 @@ class FlatMetal:
 
     def holds(self, at: np.ndarray, solid: bool = True) -> np.ndarray:
         """Whether points (n, 2) lie in metal of the plane, or in `solid` metal that it crosses, not in its holes."""
-        found = self._holds(at, solid)
+        return self._at_both_ends(at, partial(self._holds, solid=solid))
+
+    def _at_both_ends(self, at: np.ndarray, asked: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """What is true of points (n, 2), on a seam of either of its ends, as on a line between two bodies."""
+        found = asked(at)
         for column, axis in enumerate(self.across):
             ends = self.grid.lines[axis][[0, -1]]
             for end, other in (ends, ends[::-1]) if self.grid.closed(axis) else ():
                 seam = np.flatnonzero(~found & (np.abs(at[:, column] - end) <= self.margin))
-                if seam.size:  # at both ends, as on a line between two bodies
+                if seam.size:
                     moved = at[seam].copy()
                     moved[:, column] = other
-                    found[seam] = self._holds(moved, solid)
+                    found[seam] = asked(moved)
         return found
 
     def _holds(self, at: np.ndarray, solid: bool) -> np.ndarray:
@@ -241,6 +245,9 @@ class FlatMetal:
 
     def touches_others(self, at: np.ndarray, height: float) -> np.ndarray:
         """Whether points (n, 2) at a height (m) touch metal that is not of this plane."""
+        return self._at_both_ends(at, partial(self._touches_others, height=height))
+
+    def _touches_others(self, at: np.ndarray, height: float) -> np.ndarray:
         found = np.zeros(len(at), dtype=bool)
         where = self._points(at, height)
         for number, body in enumerate(self.bodies):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from nearfield.analysis.pattern import HALF_POWER, width_of_beam
 from nearfield.entry.levels import power_decibels
 
 FINEST, COARSEST = math.radians(0.1), math.radians(1.0)  # between samples of a cut
@@ -45,21 +46,11 @@ class Cut:
     @property
     def beamwidth(self) -> float | None:
         """Width (rad) between the half-power points either side of the cut's peak; None where a side has none."""
-        if not np.isfinite(self.dbi).any():
-            return None
         step = float(np.diff(self.angle).min())
         circle = np.full(round(2 * math.pi / step), np.nan)
         circle[np.rint((self.angle - self.angle[0]) / step).astype(int) % circle.size] = self.dbi
-        top, middle = int(np.nanargmax(circle)), circle.size // 2
-        above = np.roll(circle, middle - top) - circle[top] + 3.0103
-        width = 0.0
-        for side in (above[middle::-1], above[middle:]):
-            ends = np.flatnonzero(~(side > 0.0))
-            if not ends.size or np.isnan(side[ends[0]]):  # a wall
-                return None
-            inner, outer = side[ends[0] - 1], side[ends[0]]
-            width += step * (ends[0] - 1 + inner / (inner - outer))
-        return float(width)
+        width = step * width_of_beam(circle, HALF_POWER)
+        return None if math.isnan(width) else width
 
 
 def patterns(far_field: Any) -> list[Pattern]:

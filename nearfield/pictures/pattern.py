@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.analysis.pattern import HALF_POWER
 from nearfield.pictures import style
 from nearfield.pictures.cuts import Cut, Pattern, cuts, patterns
 
@@ -200,7 +201,7 @@ def _mesh(axes: Axes, phi: np.ndarray, theta: np.ndarray, pattern: Pattern, ceil
     colours: dict[str, Any] = {"cmap": style.PATTERN_MAP, "vmin": floor, "vmax": ceiling}
     mesh = axes.pcolormesh(phi, theta, level, **colours, shading="gouraud", rasterized=True)
     if min(level.shape) > 2:
-        half_power: dict[str, Any] = {"levels": [pattern.maximum - 3.0103], "linestyles": "solid"}
+        half_power: dict[str, Any] = {"levels": [pattern.maximum + HALF_POWER], "linestyles": "solid"}
         axes.contour(phi, theta, level, **half_power, colors="white", linewidths=1.2)
     return mesh
 
