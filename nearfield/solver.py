@@ -8,11 +8,14 @@ from nearfield.engines import ENGINES, UNDIVIDED, chosen_engine
 from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.cpu.tuning import choose
 from nearfield.entry.constants import VACUUM_IMPEDANCE
+from nearfield.entry.counts import threads_given
 from nearfield.entry.errors import ModelError
 from nearfield.grid.yee import COMPONENTS, YeeGrid
 from nearfield.machine.transport import ALONE
 from nearfield.parallel.start import Parallel, refuse_spread, wishes_of_cpu
 from nearfield.simulation import Simulation
+
+BLOCK = 1024  # steps of which sources and waves have tables at once
 
 
 class Solver:
@@ -20,7 +23,8 @@ class Solver:
 
     E stands at `time`, H half a step later. Fields are in V/m and A/m, in their full Yee shapes
     (`grid.component_shape`). `excitation` names the port to excite, or "sources" (default:
-    the first), `tiling` and `engine` are those of `Simulation.run`. Steps are not limited and nothing is guarded.
+    the first), `threads`, `tiling` and `engine` are those of `Simulation.run`. Steps are not limited, nothing is
+    guarded and no monitor records. After Ctrl-C fields are between steps and of no use, and `reset` begins again.
     Errors: `ModelError`.
 
     >>> import nearfield as nf
@@ -44,12 +48,13 @@ class Solver:
         if excitation is not None and excitation not in names:
             raise ModelError(f"excitation {excitation!r} is not one of this simulation's: {', '.join(names)}")
         self._excitation = excitation or names[0]
-        plan, only_cpu = self._setup.plan, wishes_of_cpu(tiling, None)
+        plan, only_cpu, threads = self._setup.plan.silent, wishes_of_cpu(tiling, None), threads_given(threads)
         name = chosen_engine(engine or simulation.engine, plan, only_cpu).name
         if name in UNDIVIDED:
             refuse_spread(name, threads, tiling, Parallel(), ALONE)
         choice = choose(plan, threads, simulation.schedule, tiling)
         self._engine = ENGINES[name](plan, threads or choice.machine.threads, tiling=choice.tiling)
+        self._torn = False
 
     def __repr__(self) -> str:
         cells = " x ".join(str(count) for count in self.grid.cells)
@@ -77,6 +82,7 @@ class Solver:
 
     def field(self, name: str) -> np.ndarray:
         """A copy of one component, full Yee shape, V/m or A/m."""
+        self._refuse_torn()
         component = self._component(name)
         values: np.ndarray = np.zeros(self.grid.component_shape(component), self._setup.plan.dtype)
         view, part = self._active(component)
@@ -85,6 +91,7 @@ class Solver:
 
     def set_field(self, name: str, values: np.ndarray) -> None:
         """Write one component, full Yee shape, V/m or A/m; samples in metal and on PEC walls stay zero."""
+        self._refuse_torn()
         component = self._component(name)
         shape = self.grid.component_shape(component)
         values = np.asarray(values, dtype=float)
@@ -98,10 +105,22 @@ class Solver:
 
     def advance(self, steps: int = 1) -> None:
         """Make `steps` time steps; none for 0. Error: a negative or broken number."""
-        if steps < 0 or steps != int(steps):
+        if not isinstance(steps, int | float | np.number) or not steps >= 0 or steps % 1:
             raise ModelError(f"advance: steps={steps} is not a number of steps; give a whole number, 0 or more")
-        if steps:
-            self._engine.advance(int(steps), self._excitation)
+        self._refuse_torn()
+        self._torn = True
+        for made in range(0, int(steps), BLOCK):
+            self._engine.advance(min(BLOCK, int(steps) - made), self._excitation)
+        self._torn = False
+
+    def reset(self) -> None:
+        """Back to step 0, all fields zero."""
+        self._engine.reset()
+        self._torn = False
+
+    def _refuse_torn(self) -> None:
+        if self._torn:
+            raise ModelError("this solver was interrupted between steps, and its fields are of no use; call reset()")
 
     def _fraction(self, component: int, shape: tuple[int, ...]) -> np.ndarray | float:
         """The open part of each sample's edge, which the engine's E is multiplied by."""

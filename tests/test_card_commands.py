@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 
+import numpy as np
 import pytest
-from test_engine_choice import assert_same_bits, model
+from test_engine_choice import MM, assert_same_bits, model
 
 import nearfield as nf
 from nearfield.cli import main
 from nearfield.engines import chosen_engine
 from nearfield.engines.cuda import cubins
 from nearfield.engines.cuda.device import usable_card
+from nearfield.engines.cuda.sizes import device_bytes
 from nearfield.measure.bench import bench_box
 
 
@@ -62,6 +64,20 @@ def test_a_card_that_cannot_be_used_is_refused_in_one_message_and_auto_takes_the
     assert not out.exists()
     found = model().run()
     assert found.facts["engine"] == "cpu" and re.search(why, found.facts["engine_choice"])
+
+
+def test_a_card_without_room_for_the_coefficients_is_refused_before_a_step(card):
+    """Blocks of 16 cells of which no two are alike: 192 bytes each."""
+    numbers = np.random.default_rng(1).integers(1, 20, (20, 20, 20))
+    voxels = nf.Voxels(array=numbers.tolist(), spacing="2 mm")
+    media = {number: nf.Medium(2 + number / 10) for number in range(1, 20)}
+    walls = nf.Boundaries(nf.PEC)
+    sim = nf.Simulation(
+        nf.Grid.uniform(MM, (40, 40, 40)), structures=[nf.Structure(voxels, media)], boundaries=walls, steps=5
+    )
+    card.has(memory=device_bytes(sim._setup().plan) + 2e5)
+    with pytest.raises(nf.ModelError, match=r"too full: the run needs .* MiB on it"):
+        sim.run(engine="cuda")
 
 
 def test_without_a_compiler_the_message_says_what_to_install(card, monkeypatch):

@@ -100,6 +100,14 @@ def test_the_tightest_control_group_counts_in_whole_processors(own, above, limit
     assert cgroup_limit(tmp_path, tmp_path / "membership") == limit
 
 
+def test_version_1_of_control_groups_counts(tmp_path):
+    for folder, quota in (("jobs/mine", "-1"), ("jobs", "250000")):
+        write(tmp_path / "fs" / "cgroup" / "cpu" / folder / "cpu.cfs_quota_us", quota)
+        write(tmp_path / "fs" / "cgroup" / "cpu" / folder / "cpu.cfs_period_us", "100000")
+    write(tmp_path / "membership", "5:cpuset:/else\n4:cpu,cpuacct:/jobs/mine\n1:name=systemd:/else")
+    assert cgroup_limit(tmp_path, tmp_path / "membership") == 2
+
+
 def test_a_container_that_hides_its_group_is_asked_at_the_root(tmp_path):
     write(tmp_path / "fs" / "cgroup" / "cpu.max", "200000 100000")
     assert cgroup_limit(tmp_path, tmp_path / "missing") == 2

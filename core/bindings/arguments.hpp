@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -21,6 +22,13 @@ inline MemoryPolicy policy(const std::string& name) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) throw std::invalid_argument("a memory policy is off, first-touch, bind or interleave");
     return static_cast<MemoryPolicy>(found - names.begin());
+}
+// The distance of two samples as couplings keep it.
+inline std::int32_t narrow(long distance) {
+    if (distance != std::int32_t(distance))
+        throw std::out_of_range("samples that are coupled lie further apart in memory than 2^31 numbers: planes of so "
+                                "many cells cannot hold a tensor");
+    return std::int32_t(distance);
 }
 inline Cuts make_cuts(const AxisCuts& cuts, const std::array<long, 3>& shape) {
     for (int axis = 0; axis < 3; ++axis) {

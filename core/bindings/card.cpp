@@ -52,6 +52,7 @@ void bind_card(nb::module_& m, const char* name) {
         .def("states", [](nb::handle_t<C> self) { return C::states(self); })
         .def("reset", &C::reset)
         .def_prop_ro("step", &C::step)
+        .def_prop_ro("coefficient_bytes", &C::coefficient_bytes)
         .def("facts", &C::facts);
 }
 

@@ -15,6 +15,7 @@
 #include "arguments.hpp"
 #include "card_poles.hpp"
 #include "cuda/engine.hpp"
+#include "looked_after.hpp"
 #include "recorded.hpp"
 
 namespace nearfield {
@@ -115,7 +116,7 @@ public:
         std::vector<int> offsets;
         for (long n = 0; n < count; ++n) {
             samples.push_back(offset(at, n, false));
-            for (long t = first(n); t < first(n + 1); ++t) offsets.push_back(int(offset(tap, t, true) - samples[n]));
+            for (long t = first(n); t < first(n + 1); ++t) offsets.push_back(narrow(offset(tap, t, true) - samples[n]));
         }
         engine_.set_coupling(samples, {first.data(), first.data() + count + 1}, offsets,
                              {weight.data(), weight.data() + taps});
@@ -157,21 +158,8 @@ public:
     }
     // All steps of the block; `poll` as in solver.hpp.
     bool run(nb::object poll, double milliseconds, long last) {
-        bool interrupted = false, complete;
-        {
-            const nb::gil_scoped_release release;
-            complete = engine_.run(
-                [&] {
-                    const nb::gil_scoped_acquire acquire;
-                    if (PyErr_CheckSignals())
-                        interrupted = true, engine_.request_stop();
-                    else if (!poll.is_none() && nb::cast<bool>(poll()))
-                        engine_.request_stop();
-                },
-                milliseconds, last);
-        }
-        if (interrupted) throw nb::python_error();
-        return complete;
+        return looked_after(poll, [&](const auto& look) { return engine_.run(look, milliseconds, last); },
+                            [&] { engine_.request_stop(); });
     }
     // ---- ranks
     void set_own(const Own& own) { engine_.set_own(make_own(own, lengths())); }
@@ -270,6 +258,7 @@ public:
     void resume(long steps) { engine_.resume(steps); }
     void reset() { engine_.resume(0); }
     long step() const { return engine_.step(); }
+    std::size_t coefficient_bytes() const { return engine_.coefficient_bytes(); }
     CardPoles<Real>& poles() { return poles_; }
     nb::dict facts() const {
         nb::dict d;

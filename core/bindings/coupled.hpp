@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "arguments.hpp"
 #include "engine.hpp"
 #include "operations/coupling.hpp"
 
@@ -42,9 +43,9 @@ void couple(Engine<Real>& engine, const Places& at, const Numbers& first, const 
             for (int axis = 1; axis < 4; ++axis)
                 if (std::abs(tap(t, axis) - at(n, axis)) > 1)
                     throw std::out_of_range("a coupling reaches over more than one cell");
-            offsets.push_back(std::int32_t(inside(tap, t, true) - sample));
+            offsets.push_back(narrow(inside(tap, t, true) - sample));
         }
-        const auto of_row = std::int32_t(sample - l.field(0, at(n, 1), at(n, 2)));
+        const auto of_row = narrow(sample - l.field(0, at(n, 1), at(n, 2)));
         for (auto& each : fresh) each->add(number, of_row, std::int32_t(at(n, 3)), offsets, weight.data() + first(n));
     }
     for (auto& each : fresh) {

@@ -15,6 +15,7 @@
 #include "arguments.hpp"
 #include "bound_poles.hpp"
 #include "coupled.hpp"
+#include "looked_after.hpp"
 #include "operations/circuit.hpp"
 #include "operations/currents.hpp"
 #include "recorders.hpp"
@@ -115,25 +116,8 @@ public:
             const auto side = [&](int end) { return Side{(*sides)[axis][end][0], int((*sides)[axis][end][1])}; };
             region.low[axis] = side(0), region.high[axis] = side(1);
         }
-        bool complete;
-        {
-            const nb::gil_scoped_release release;
-            complete = engine_.run(
-                region, first, last,
-                [&] {
-                    const nb::gil_scoped_acquire acquire;
-                    if (PyErr_CheckSignals())
-                        interrupted_ = true, engine_.request_stop();
-                    else if (!poll.is_none() && nb::cast<bool>(poll()))
-                        engine_.request_stop();
-                },
-                milliseconds);
-        }
-        if (interrupted_) {
-            interrupted_ = false;
-            throw nb::python_error();
-        }
-        return complete;
+        return looked_after(poll, [&](const auto& look) { return engine_.run(region, first, last, look, milliseconds); },
+                            [&] { engine_.request_stop(); });
     }
 
     // Ends the block: what each functional recorded, and the digits of the exact energy sum (core/exact_sum.hpp) with
@@ -218,7 +202,6 @@ private:
     std::array<std::vector<Real>, 2> waveforms_;  // of the block under way
     Waves<Real> waves_;
     std::vector<Circuit<Real>*> circuits_;
-    bool interrupted_ = false;
 };
 
 }  // namespace nearfield

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "machine/processors.hpp"
@@ -52,25 +54,41 @@ FlushedDenormals::~FlushedDenormals() {
 #endif
 }
 
-Team::Team(long threads, std::vector<Processors> processors) : processors_(std::move(processors)), ids_(threads) {
+Team::Team(long threads, std::vector<Processors> processors)
+    : processors_(std::move(processors)), ids_(threads), process_(getpid()) {
     processors_.resize(threads);
-    for (long t = 0; t < threads; ++t) threads_.emplace_back(&Team::serve, this, t);
     try {
+        for (long t = 0; t < threads; ++t) shared_->threads.emplace_back(&Team::serve, this, t);
         run([](long) {}, [] {});  // all are bound now, or one says why it is not
+    } catch (const std::system_error& refused) {
+        const auto made = shared_->threads.size();
+        close();
+        if (long(made) == threads) throw;
+        throw std::runtime_error("the system grants no more than " + std::to_string(made) + " of " +
+                                 std::to_string(threads) + " threads (" + refused.code().message() + ")");
     } catch (...) {
         close();
         throw;
     }
 }
 
+Team::~Team() {
+    if (forked())
+        shared_.release();  // threads that it names are not in this process, and whoever ends them waits for ever
+    else
+        close();
+}
+
+bool Team::forked() const { return process_ != getpid(); }
+
 void Team::close() {
     {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(shared_->mutex);
         closing_ = true;
     }
-    called_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
+    shared_->called.notify_all();
+    for (std::thread& thread : shared_->threads) thread.join();
+    shared_->threads.clear();
 }
 
 void Team::serve(long thread) {
@@ -85,8 +103,8 @@ void Team::serve(long thread) {
         mine = std::current_exception();
     }
     for (long done = 0;; ++done) {
-        std::unique_lock lock(mutex_);
-        called_.wait(lock, [&] { return closing_ || run_ > done; });
+        std::unique_lock lock(shared_->mutex);
+        shared_->called.wait(lock, [&] { return closing_ || run_ > done; });
         if (closing_) return;
         const auto* work = work_;
         lock.unlock();
@@ -97,23 +115,33 @@ void Team::serve(long thread) {
             }
         lock.lock();
         if (mine && !failure_) failure_ = std::exchange(mine, nullptr);
-        if (--running_ == 0) finished_.notify_one();
+        if (--running_ == 0) shared_->finished.notify_one();
     }
 }
 
 void Team::run(const std::function<void(long)>& work, const std::function<void()>& poll, double milliseconds) {
-    std::unique_lock lock(mutex_);
+    if (forked())
+        throw std::runtime_error("this engine belongs to the process that made it, not to one forked from that: make "
+                                 "another here, or start processes by `spawn`");
+    std::unique_lock lock(shared_->mutex);
     work_ = &work;
     running_ = size();
     ++run_;
-    called_.notify_all();
+    shared_->called.notify_all();
     const std::chrono::duration<double, std::milli> pause(milliseconds);
-    while (!finished_.wait_for(lock, pause, [&] { return running_ == 0; })) {
+    std::exception_ptr refused;
+    while (!shared_->finished.wait_for(lock, pause, [&] { return running_ == 0; })) {
+        if (refused) continue;
         lock.unlock();
-        poll();
+        try {
+            poll();
+        } catch (...) {
+            refused = std::current_exception();
+        }
         lock.lock();
     }
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    if (refused) std::rethrow_exception(refused);
 }
 
 }  // namespace nearfield

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -39,31 +40,38 @@ using Processors = std::vector<int>;  // numbers by the operating system's count
 // denormals flushed. Between two runs they sleep.
 class Team {
 public:
-    // Throws std::runtime_error where a binding is refused.
+    // Throws std::runtime_error where a binding, or a thread, is refused.
     Team(long threads, std::vector<Processors> processors);
-    ~Team() { close(); }
+    ~Team();
     Team(const Team&) = delete;
     Team& operator=(const Team&) = delete;
 
-    long size() const { return static_cast<long>(threads_.size()); }
+    long size() const { return static_cast<long>(ids_.size()); }
     const std::vector<long>& system_ids() const { return ids_; }  // of the threads, as /proc names them
     // Every thread does `work(thread)`; the caller calls `poll` every `milliseconds` until all are done. The first
-    // exception of a thread is thrown here.
+    // exception of a thread, or of `poll`, is thrown here once they are. Throws std::runtime_error in a process forked
+    // from the one that made the team: no thread of it is there.
     void run(const std::function<void(long)>& work, const std::function<void()>& poll, double milliseconds = 100);
 
 private:
     void serve(long thread);
     void close();
 
+    struct Shared {  // what threads wait for and wake each other by
+        std::mutex mutex;
+        std::condition_variable called, finished;
+        std::vector<std::thread> threads;
+    };
+    bool forked() const;
+
     std::vector<Processors> processors_;
     std::vector<long> ids_;
-    std::mutex mutex_;
-    std::condition_variable called_, finished_;
+    const long process_;
+    std::unique_ptr<Shared> shared_ = std::make_unique<Shared>();
     const std::function<void(long)>* work_ = nullptr;
     long run_ = 0, running_ = 0;  // number of the run, threads still at it
     bool closing_ = false;
     std::exception_ptr failure_;
-    std::vector<std::thread> threads_;
 };
 
 }  // namespace nearfield

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "coefficient_rows.hpp"
+#include "driver.hpp"
 #include "layout.hpp"
 #include "plan.h"
 
@@ -20,7 +20,9 @@ namespace nearfield::cuda {
 template <class Real>
 class Coefficients {
 public:
-    explicit Coefficients(const Layout& layout) : program_of(layout.rows(), 0), layout_(layout) {}
+    // `most`: entries of all programs, and values, at most: kernels count both in 32 bits.
+    explicit Coefficients(const Layout& layout, std::size_t most = std::size_t(1) << 32)
+        : program_of(layout.rows(), 0), layout_(layout), most_(most) {}
 
     // Planes [first, last) get the rows of `ca` and `cb`, each (3, nb, nc), C order.
     void set_planes(long first, long last, const Real* ca, const Real* cb) {
@@ -30,6 +32,9 @@ public:
         });
     }
     std::size_t distinct_blocks() const { return block_of_.size(); }
+    std::size_t bytes() const {
+        return (program_of.size() + entries.size()) * sizeof(std::uint32_t) + values.size() * sizeof(Real);
+    }
 
     std::vector<std::uint32_t> program_of, entries;
     std::vector<Real> values;
@@ -53,7 +58,9 @@ private:
             lossy |= std::any_of(stay[n], stay[n] + lanes, [](Real c) { return c != Real(1); });
             alike &= bytes_of(drive[n], lanes - 1) == bytes_of(drive[n] + 1, lanes - 1);
         }
-        if (values.size() / lanes > entry_place) throw std::runtime_error("too many coefficients for a card");
+        if (values.size() + 6 * lanes > most_ || entries.size() >= most_)
+            throw CardError("it has more distinct coefficients, " + std::to_string(block_of_.size()) +
+                            " blocks of 16 cells, than kernels can count");
         const std::uint32_t entry = std::uint32_t(values.size() / lanes) | (lossy   ? entry_is_lossy
                                                                             : alike ? entry_is_alike
                                                                                     : 0);
@@ -65,6 +72,7 @@ private:
         return found->second;
     }
     Layout layout_;
+    const std::size_t most_;
     std::unordered_map<std::string, std::uint32_t> program_known_, block_of_;
 };
 

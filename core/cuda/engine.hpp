@@ -133,6 +133,9 @@ public:
     std::size_t distinct_blocks() const {
         return coefficients_[0].distinct_blocks() + coefficients_[1].distinct_blocks();
     }
+    std::size_t coefficient_bytes() const {  // on the device, once they are there
+        return coefficients_[0].bytes() + coefficients_[1].bytes();
+    }
 
 private:
     static constexpr int in_double = sizeof(Real) == 8;

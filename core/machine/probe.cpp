@@ -94,7 +94,13 @@ std::vector<double> timed_passes(const std::vector<MemoryWorker>& workers, int p
         }
     };
     std::vector<std::future<void>> team;
-    for (std::size_t n = 0; n < count; ++n) team.push_back(std::async(std::launch::async, work, n));
+    try {
+        for (std::size_t n = 0; n < count; ++n) team.push_back(std::async(std::launch::async, work, n));
+    } catch (...) {  // the system grants no more threads: those that wait for them must not
+        failed = true;
+        for (std::size_t n = team.size(); n < count; ++n) together.arrive_and_drop();
+        throw;
+    }
     Watch watch;
     while (team[0].wait_for(Watch::pause) != std::future_status::ready)
         if (!stopped && watch.stops()) stopped = true;

@@ -122,11 +122,16 @@ Counters run(Ranges& ranges, const Layout& layout, const std::function<void(long
     std::vector<Counters> found(layout.threads());
     std::vector<std::thread> others;
     std::atomic<bool> stopped{false};
-    for (int t = 1; t < layout.threads(); ++t)
-        others.emplace_back([&, t] { found[t] = serve(ranges, layout, t, work, stopped); });
+    int made = 1;
+    try {
+        for (; made < layout.threads(); ++made)
+            others.emplace_back([&, t = made] { found[t] = serve(ranges, layout, t, work, stopped); });
+    } catch (const std::system_error&) {  // the system grants no more: their part is for this one
+    }
     found[0] = serve(ranges, layout, 0, work, stopped);
+    for (int t = made; t < layout.threads(); ++t) found[t] = serve(ranges, layout, t, work, stopped);
     for (auto& thread : others) thread.join();
-    if (found[0].bound) bind_this_thread(before);
+    if (binds) bound_to(before);
     if (stopped) throw Stopped();
     Counters all;
     long bound = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <span>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -36,7 +37,10 @@ private:
     T* copied(const std::vector<int>& processors) const {
         T* const copy = static_cast<T*>(map_pages(original_.size_bytes(), false));
         std::thread([&] {
-            bind_this_thread(processors);
+            try {
+                bind_this_thread(processors);
+            } catch (const std::system_error&) {  // a container that forbids it: the pages lie where it runs
+            }
             const ThreadPolicy policy(MemoryPolicy::first_touch);
             std::copy(original_.begin(), original_.end(), copy);
         }).join();

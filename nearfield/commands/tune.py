@@ -55,8 +55,9 @@ def tune_tiles(
         count = threads or available_threads()
         if known_triad(count) is None:  # the choice goes by it, and the roofline of later runs
             remember_triad(triad(count), count)
-        choice = choose(setup.plan, threads, tiling=None)
-        engine = ENGINES["cpu"](setup.plan, threads or choice.machine.threads, tiling=choice.tiling)
+        plan = setup.plan.kept
+        choice = choose(plan, threads, tiling=None)
+        engine = ENGINES["cpu"](plan, threads or choice.machine.threads, tiling=choice.tiling)
         choice, trial = try_out(cast("TiledEngine", engine), setup.excitations[0], choice, out.note)
         found = findings(choice, trial, math.prod(setup.grid.cells))
         if key(choice.rows, choice.machine) not in TILES.entries():

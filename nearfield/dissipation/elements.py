@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.dissipation.counts import MOST_CHUNK, count_of, threads_of
+from nearfield.dissipation.counts import MOST_CHUNK, threads_of
 from nearfield.dissipation.extrema import Extrema
 from nearfield.dissipation.grids import (
     field_of,
@@ -31,6 +31,7 @@ from nearfield.dissipation.labelled import unlabelled
 from nearfield.dissipation.memory import refuse_crowded, refuse_memory
 from nearfield.dissipation.partition import Elements
 from nearfield.dissipation.team import Place, Team, workplace
+from nearfield.entry.counts import count_of
 from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import shown
 from nearfield.machine.compiled import core

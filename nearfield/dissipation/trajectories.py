@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nearfield.dissipation.counts import count_of, threads_of
+from nearfield.dissipation.counts import threads_of
 from nearfield.dissipation.grids import AXES, MOST_POINTS
+from nearfield.entry.counts import count_of
 from nearfield.entry.errors import ModelError
 from nearfield.entry.masked import unmasked
 from nearfield.entry.messages import shown

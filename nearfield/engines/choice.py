@@ -7,10 +7,9 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nearfield.engines.cuda.device import VARIABLE, Device, device, usable_card
-from nearfield.engines.cuda.sizes import device_bytes
+from nearfield.engines.cuda.device import VARIABLE, device, usable_card
+from nearfield.engines.cuda.sizes import refuse_full
 from nearfield.entry.errors import ModelError
-from nearfield.entry.wording import memory
 from nearfield.machine.transport import started
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def chosen_engine(choice: str, plan: Plan | None = None, only_cpu: str = "") -> 
     if choice == "cuda":
         found = device()
         if plan is not None:
-            refuse_full(found, plan)
+            refuse_full(found, plan, found.free_memory())
     return Choice(choice)
 
 
@@ -80,17 +79,7 @@ def _automatic(plan: Plan | None, only_cpu: str) -> Choice:
     try:
         card = usable_card()
         if plan is not None:
-            refuse_full(card, plan)
+            refuse_full(card, plan, card.free_memory())
     except ModelError as error:
         return Choice("cpu", str(error))
     return Choice("cuda", f"{card.card}, driver for CUDA {'.'.join(map(str, card.driver.version))}")
-
-
-def refuse_full(found: Device, plan: Plan) -> None:
-    """Refuse a plan that does not fit what is free on a card."""
-    free, needed = found.free_memory(), device_bytes(plan)
-    if free is not None and needed > free:
-        raise ModelError(
-            f"the card {found.name} is too full: the run needs {memory(needed)} on it, {memory(free)} are free; end "
-            'what else runs there (nvidia-smi lists it), use fewer cells, or take engine "cpu"'
-        )

@@ -6,7 +6,6 @@ A group may use no more than the least of its own limit and those of the groups 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from nearfield.machine.system_files import (
     STATUS,
     SYSTEM,
     allowed_in,
+    groups_of,
     memory_free,
     node_memory,
     nodes_in,
@@ -39,7 +39,7 @@ class GroupMemory:
 
 def group_memory(system: Path = SYSTEM, membership: Path = CONTROL_GROUP) -> GroupMemory | None:
     """The narrowest limit on the memory of this process; None where no group sets one."""
-    found = [each for folder in _groups(system / "fs" / "cgroup", text(membership)) if (each := _limit_of(folder))]
+    found = [each for folder in groups_of("memory", system, membership) if (each := _limit_of(folder))]
     return min(found, key=lambda each: each.free, default=None)
 
 
@@ -58,19 +58,6 @@ def nodes_free(system: Path = SYSTEM, status: Path = STATUS, maps: Path = MAPS) 
     bound = numbers_in(listed) if policy.startswith("bind") else every
     held = every & bound & (allowed_in(status, "Mems") or every)
     return sum(node_memory(node, system) for node in held) or None if held < every else None
-
-
-def _groups(mounted: Path, membership: str) -> Iterator[Path]:
-    """Folders of the groups that hold this process, each with those that it lies in."""
-    for controllers, path in re.findall(r"^\d+:([^:]*):(.*)$", membership, re.MULTILINE):
-        if controllers and "memory" not in controllers.split(","):
-            continue
-        root = mounted / "memory" if controllers else mounted
-        folder = root / path.strip("/")
-        for group in (folder, *folder.parents):
-            yield group
-            if group == root:
-                break
 
 
 def _limit_of(group: Path) -> GroupMemory | None:

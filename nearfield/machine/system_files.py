@@ -99,18 +99,28 @@ def usable_processors() -> frozenset[int]:
     return frozenset(range(os.cpu_count() or 1))
 
 
+def groups_of(controller: str, system: Path = SYSTEM, membership: Path = CONTROL_GROUP) -> Iterator[Path]:
+    """Folders of the control groups that hold this process, each with those that it lies in, of versions 1 and 2."""
+    mounted = system / "fs" / "cgroup"
+    for controllers, path in re.findall(r"^\d+:([^:]*):(.*)$", text(membership) or "0::/", re.MULTILINE):
+        if controllers and controller not in controllers.split(","):
+            continue
+        root = mounted / controller if controllers else mounted
+        folder = root / path.strip("/")
+        for group in (folder, *folder.parents):
+            yield group
+            if group == root:
+                break
+
+
 def cgroup_limit(system: Path = SYSTEM, membership: Path = CONTROL_GROUP) -> int | None:
     """Whole processors that the control group of this process grants, at least one; None where it sets no limit."""
-    own = re.search(r"^0::/(.*)$", text(membership), re.MULTILINE)
-    root = system / "fs" / "cgroup"
-    folder = root / (own[1] if own else "")
     granted = []
-    for group in (folder, *folder.parents):
+    for group in groups_of("cpu", system, membership):
         quota, _, period = text(group / "cpu.max").partition(" ")
-        if quota.isdigit() and period.isdigit() and int(period):
-            granted.append(max(1, int(quota) // int(period)))
-        if group == root:
-            break
+        for each, of in ((quota, period), (text(group / "cpu.cfs_quota_us"), text(group / "cpu.cfs_period_us"))):
+            if each.isdigit() and of.isdigit() and int(of):
+                granted.append(max(1, int(each) // int(of)))
     return min(granted, default=None)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from nearfield.engines import ENGINES
 from nearfield.engines.cpu.tiling import Tiling
@@ -70,8 +69,7 @@ def timed(
     lower = [max(0, (n - TIMED) // 2) for n in plan.active]
     lower[plan.unit_axis] -= lower[plan.unit_axis] % LANES
     box = Box.between((low, min(low + TIMED, n)) for low, n in zip(lower, plan.active))
-    silent = replace(plan, terms=tuple(term for term in plan.terms if not term.recorded))
-    part = PlanPart(silent, box, box)
+    part = PlanPart(plan.silent, box, box)
     made = ENGINES[engine](part.plan, threads=threads, tiling=tiling)
     made.advance(BLOCK)
     begun, steps = clock(), 0

@@ -14,6 +14,7 @@ from nearfield.engines.cpu.tiling import Tiling
 from nearfield.engines.cpu.tuning import Choice, choose
 from nearfield.engines.cuda.device import device
 from nearfield.engines.protocol import Engine, LocalEngine, Placement
+from nearfield.entry.counts import threads_given
 from nearfield.entry.errors import ModelError
 from nearfield.entry.triples import Triple, triple
 from nearfield.machine.binding import Binding, resolve
@@ -144,6 +145,7 @@ def start(
     if not wishes.patience >= SHORTEST:
         raise ModelError(f"patience {wishes.patience:g} s with silent ranks is too short; give {SHORTEST:g} s or more")
     ranks.watch(wishes.patience)
+    threads = threads_given(threads)
     name = chosen_engine(engine, only_cpu=wishes_of_cpu(tiling, parallel)).name
     if name in UNDIVIDED:
         refuse_spread(name, threads, tiling, wishes, ranks)

@@ -14,7 +14,7 @@ import numpy as np
 from nearfield.entry.errors import ModelError
 from nearfield.entry.triples import Triple
 from nearfield.plan.boxes import Box
-from nearfield.plan.recorders import DFTBox, RecordingTerm, recorders
+from nearfield.plan.recorders import DFTBox, RecordingTerm, SnapshotBox, recorders
 from nearfield.plan.term import is_magnetic
 
 if TYPE_CHECKING:
@@ -117,6 +117,17 @@ class Plan:
     def recorders(self) -> tuple[RecordingTerm, ...]:
         """The terms that record, in their order."""
         return recorders(self.terms)
+
+    @property
+    def silent(self) -> Plan:
+        """The plan with nothing recorded."""
+        return replace(self, terms=tuple(term for term in self.terms if not term.recorded))
+
+    @property
+    def kept(self) -> Plan:
+        """The plan without copies to memory that someone would have to give."""
+        terms = self.terms
+        return replace(self, terms=tuple(t for t in terms if not isinstance(t, SnapshotBox) or t.kept))
 
     @property
     def dft_boxes(self) -> list[DFTBox]:

@@ -12,6 +12,7 @@ from nearfield.engines.protocol import Block, Face, Placement, Sides, Stop, Tabl
 from nearfield.engines.stored.engine import StoredEngine, seam
 from nearfield.engines.stored.faces import StateMessage
 from nearfield.engines.stored.turn import Turn
+from nearfield.entry.errors import ModelError
 from nearfield.machine.compiled import core, instruction_set
 from nearfield.machine.topology import available_threads
 from nearfield.plan.boxes import Arrangement, Box
@@ -45,20 +46,23 @@ class CpuEngine(StoredEngine):
         cuts = domains.cuts if domains else [(0, n) for n in plan.active]
         modules = core()
         kind = modules.Engine32 if plan.dtype is np.float32 else modules.Engine64
-        made = kind(
-            turn.place(plan.active),
-            [list(plan.cpml[axis]) for axis in axes],
-            [seam(plan.phases[axis], plan.gaps[axis]) for axis in axes],
-            1 + plan.complex_fields,
-            int(threads or available_threads()),
-            isa,
-            [list(cuts[axis]) for axis in axes],
-            [[self.own.lower[axis], self.own.upper[axis]] for axis in axes],
-            axes.index(plan.weighed_axis),
-            [list(numbers) for numbers in placement.processors],
-            placement.memory,
-            [list(numbers) for numbers in placement.nodes],
-        )
+        try:
+            made = kind(
+                turn.place(plan.active),
+                [list(plan.cpml[axis]) for axis in axes],
+                [seam(plan.phases[axis], plan.gaps[axis]) for axis in axes],
+                1 + plan.complex_fields,
+                int(threads or available_threads()),
+                isa,
+                [list(cuts[axis]) for axis in axes],
+                [[self.own.lower[axis], self.own.upper[axis]] for axis in axes],
+                axes.index(plan.weighed_axis),
+                [list(numbers) for numbers in placement.processors],
+                placement.memory,
+                [list(numbers) for numbers in placement.nodes],
+            )
+        except RuntimeError as error:
+            raise ModelError(f"threads={threads}: {error}; give fewer threads") from None
         super().__init__(plan, made)
         rows, machine = Rows.of(plan), Machine.here(self.facts()["threads"], isa)
         self._fetch = not stays_in_l2(rows, machine)

@@ -39,7 +39,8 @@ class Tiling:
         """Tiles as they are given, `DEPTHxWIDTH` or `DEPTHxWIDTHxSEGMENT`. Error: anything else."""
         if isinstance(given, Tiling):
             return given
-        numbers = [int(number) for number in given.split("x")] if re.fullmatch(r"\d+x\d+(x\d+)?", given) else []
+        text = given if isinstance(given, str) else ""
+        numbers = [int(number) for number in text.split("x")] if re.fullmatch(r"\d+x\d+(x\d+)?", text) else []
         if not numbers or min(numbers[:2]) < 1 or max(numbers) > heuristics.MOST or numbers[2:] == [1]:
             raise ModelError(
                 f'tiles "{given}" are not steps by rows; give DEPTHxWIDTH, such as 8x16, or DEPTHxWIDTHxSEGMENT with '

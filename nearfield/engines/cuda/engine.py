@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from nearfield.engines.cuda.device import OTHERWISE, device
+from nearfield.engines.cuda.sizes import refuse_full
 from nearfield.engines.protocol import Block, Face, Sides, Stop, Tables, energy_of
 from nearfield.engines.stored.engine import StoredEngine, seam
 from nearfield.engines.stored.faces import DeviceMessage
@@ -83,6 +84,7 @@ class CudaEngine(StoredEngine):
         passes = refuse_narrow_without(plan) or passes_wished()
         kind = modules.Card32 if plan.dtype is np.float32 else modules.Card64
         self._opened = self.device.opened(self.threads, urgent)
+        free = self.device.free_memory()
         try:
             made = kind(
                 Turn(axes).place(plan.active),
@@ -96,6 +98,7 @@ class CudaEngine(StoredEngine):
             made.set_passes(passes)
             made.set_own([[self.own.lower[axis], self.own.upper[axis]] for axis in axes])
             super().__init__(plan, made)
+            refuse_full(self.device, plan, free, made.coefficient_bytes)
         except modules.devices.CardError as error:
             raise ModelError(f"the card {self.device.name} cannot take this model: {error}; {OTHERWISE}") from None
 

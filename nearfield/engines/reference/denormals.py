@@ -19,7 +19,11 @@ FLUSH = {"x86_64": (28, 0x8040), "aarch64": (0, 1 << 24)}
 @contextmanager
 def denormals_flushed() -> Iterator[None]:
     """Flush-to-zero and denormals-are-zero in this thread."""
-    offset, bits = FLUSH[platform.machine()]
+    machine = {"arm64": "aarch64", "AMD64": "x86_64"}.get(platform.machine(), platform.machine())
+    if machine not in FLUSH or platform.system() != "Linux":
+        yield  # nor do engines of other processors
+        return
+    offset, bits = FLUSH[machine]
     library = ctypes.CDLL(ctypes.util.find_library("m"))
     kept = ctypes.create_string_buffer(64)
     library.fegetenv(kept)
