@@ -143,9 +143,9 @@ TEST_CASE("what a row takes changes that row's program alone, until it is forgot
 TEST_CASE("kernels count no more coefficients of a card than 32 bits hold") {
     Planes planes;
     for (long k = 0; k < layout.nc; ++k) planes.cb[Planes::at(0, 0, k)] = float(1 + k);  // five blocks, unlike all others
-    cuda::Coefficients<float> fits(layout), none(layout, 4 * 3 * lanes);
+    cuda::Coefficients<float> fits(layout), few(layout, 4 * 3 * lanes);
     fits.set_planes(0, layout.na, planes.ca.data(), planes.cb.data());
     CHECK(fits.values.size() > 4 * 3 * lanes);
     CHECK(fits.bytes() == 4 * (fits.values.size() + fits.entries.size() + fits.program_of.size()));
-    CHECK_THROWS_AS(none.set_planes(0, layout.na, planes.ca.data(), planes.cb.data()), CardError);
+    CHECK_THROWS_AS(few.set_planes(0, layout.na, planes.ca.data(), planes.cb.data()), cuda::CardError);
 }
