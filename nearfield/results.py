@@ -16,7 +16,7 @@ import numpy as np
 from nearfield.analysis.fields import FieldResult
 from nearfield.analysis.spectra import source_spectrum
 from nearfield.entry.errors import ModelError
-from nearfield.entry.masked import unmasked
+from nearfield.entry.quantities import FREQUENCY, Quantity, read_row
 from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, labelled
 
 __all__ = ["ExcitationRecord", "FieldResult", "MonitorRecord", "Result", "RunRecord", "Variable", "open_result"]
@@ -64,7 +64,7 @@ class ExcitationResult:
         return PortSignals(data, {dim: arrays[dim] for dims, *_ in data.values() for dim in dims if dim in arrays})
 
     def waves(self, port: str, frequencies: Any) -> xarray.Dataset:
-        """Waves into (`a`) and out of (`b`) the structure at a port, at the given frequencies (Hz).
+        """Waves into (`a`) and out of (`b`) the structure at a port, at the given frequencies (Hz, or "10 GHz").
 
         (abs(a)^2 - abs(b)^2)/2 is the power that passes the port into the structure, as a `Flux` there counts it. Those
         of a waveguide port are its mode's, at its reference plane; unit sqrt(W) s, of `per_source` sqrt(W) over the
@@ -75,7 +75,7 @@ class ExcitationResult:
         from nearfield.analysis.sparameters import port_waves
 
         variables = self.record.ports[known(port, self.record.ports, "port")]
-        f = np.atleast_1d(np.asarray(unmasked("frequencies", frequencies), dtype=float))
+        f = read_row("frequencies", frequencies, Quantity(FREQUENCY))
         both = port_waves(variables, f, self.impedances.get(port, np.nan), port == self.name)
         scale = 1 / self.source(f) if self.normalised else 1.0
         units = {"units": "sqrt(W) per unit of the source" if self.normalised else "sqrt(W) s"}
@@ -91,10 +91,8 @@ class ExcitationResult:
         return ExcitationResult(self.name, self.record, self.impedances, normalised=True)
 
     def source(self, frequencies: Any) -> np.ndarray:
-        """The spectrum S(f) of the waveform, as it was used, at the given frequencies (Hz)."""
-        return source_spectrum(
-            self.record.waveform, np.atleast_1d(np.asarray(unmasked("frequencies", frequencies), dtype=float))
-        )
+        """The spectrum S(f) of the waveform, as it was used, at the given frequencies (Hz, or "10 GHz")."""
+        return source_spectrum(self.record.waveform, read_row("frequencies", frequencies, Quantity(FREQUENCY)))
 
     def port_powers(self, frequencies: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Power spectra (W s^2) that the excited port passed into the structure, Re(V I*)/2, and could at most.
@@ -102,7 +100,7 @@ class ExcitationResult:
         V and I are at one time: where they are recorded half a step apart, as a waveguide port's, times cos(w dt/2).
 
         The second is abs(V + R I)^2/(8 R), R the port's reference impedance, and is nan where that is not known, or
-        half the square of the wave that a waveguide port sends in. Of a microstrip port both are taken at its feeding
+        half the square of the wave that a waveguide port without one sends in. Of a microstrip port both are taken at its feeding
         sheet: what its line radiates counts as the antenna's.
         """
         if self.name not in self.record.ports:
@@ -119,7 +117,7 @@ class ExcitationResult:
         voltage, current = port_spectra(variables, frequencies, prefix)
         line: Any = line_of(variables)
         if line is not None:
-            a, b = (0.5 * np.abs(wave) ** 2 for wave in port_waves(variables, frequencies, np.nan, excited=True))
+            a, b = (0.5 * np.abs(wave) ** 2 for wave in port_waves(variables, frequencies, impedance, excited=True))
             if isinstance(line, OpenLine):
                 return a - b, a
             return 0.5 * time_factor(frequencies, line.time_step) * (voltage * current.conj()).real, a
@@ -272,7 +270,9 @@ class Result:
 
     @property
     def reference_impedances(self) -> dict[str, float]:
-        """Reference impedance (ohm) of each port."""
+        """Reference impedance (ohm) of each port, NaN of the waves of guides; of runs that broke off too."""
+        if stated := self.record.facts.get("reference_impedances"):
+            return {port: float(impedance) for port, impedance in stated.items()}
         variables = self.record.sparameters or {}
         if "reference_impedance" not in variables:
             return {}

@@ -121,6 +121,22 @@ def test_directivity_of_dipoles_over_a_ground(height):
         assert found == pytest.approx(directivity, rel=1.5 * RATIO)
 
 
+def test_angles_and_frequencies_are_taken_as_text_and_what_is_none_is_refused_in_words():
+    dipole = Dipole(np.zeros(3), np.array([0.0, 0.0, 1e-3]))
+    result = far_field(cube(26, CELL, nf.Boundaries(all=nf.CPML(4), z_low="pec")), [dipole])
+    up = result.at("30 deg", ["0 deg", 1.0])
+    assert np.array_equal(up.e_theta, result.at(np.radians(30), [0.0, 1.0]).e_theta)
+    assert result.beamwidth("90 deg", -1).equals(result.beamwidth(np.pi / 2, -1.0))
+    for level in (3, 0, np.nan, "a"):
+        with pytest.raises(nf.ModelError, match=r"level_db: .*given"):
+            result.beamwidth(level_db=level)
+    for theta in (np.nan, "30 mm", [[0.1, 0.2]], 30):
+        with pytest.raises(nf.ModelError, match=r"^theta"):
+            result.at(theta, 0.0)
+    with pytest.raises(nf.ModelError, match=r"^phi"):
+        result.beamwidth("x")
+
+
 def test_a_beam_is_as_wide_below_a_ground_as_above_one():
     """Below one the cut begins and ends at the beam itself."""
     widths = []

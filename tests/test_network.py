@@ -5,6 +5,7 @@ import pytest
 import xarray
 
 import nearfield as nf
+from nearfield.analysis.network import dips
 from nearfield.entry.constants import VACUUM_SPEED
 from tests.guides import MM, guide
 
@@ -33,6 +34,29 @@ def test_group_delay_keeps_the_shape_and_nan_stays_where_it_is():
     assert found.dims == ("frequency", "to")
     np.testing.assert_allclose(found[:, 0], 3e-11, rtol=1e-12)
     np.testing.assert_array_equal(np.isnan(found[:, 1]), [True, True, False, False])
+
+
+def test_group_delay_is_of_the_second_order_at_uneven_frequencies_and_at_the_ends():
+    """Of a phase of second order in frequency, whose delay is a straight line, it is exact."""
+    f = np.array([1e9, 1.1e9, 1.7e9, 1.8e9, 2.5e9])
+    wanted = 3e-11 + 2e-20 * f
+    phase = 2 * np.pi * (3e-11 * f + 1e-20 * f**2)
+    found = nf.group_delay(xarray.DataArray(np.exp(-1j * phase), {"frequency": f}, ["frequency"]))
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+    two = nf.group_delay(found[:2] * 0 + 1j)
+    np.testing.assert_allclose(two, 0.0, atol=1e-20)
+
+
+@pytest.mark.parametrize("coordinates", [{"frequency": [1e9, 1e9, 2e9]}, {"frequency": [3e9, 1e9, 2e9]}, {}])
+def test_group_delay_needs_rising_frequencies(coordinates):
+    with pytest.raises(nf.ModelError, match="rising frequencies"):
+        nf.group_delay(xarray.DataArray(np.ones(3), coordinates, ["frequency"]))
+
+
+def test_a_dip_between_uneven_frequencies_lies_at_the_vertex_of_the_parabola():
+    f = np.array([1e9, 1.4e9, 2e9, 2.1e9, 3e9])
+    (((place, level)),) = dips(f, (f / 1e9 - 1.83) ** 2)
+    assert place == pytest.approx(1.83e9, rel=1e-12) and level == pytest.approx(0.17**2)
 
 
 def test_s_at_other_frequencies_is_that_of_the_run(line, tmp_path):

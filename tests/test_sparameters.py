@@ -6,7 +6,9 @@ import sys
 
 import numpy as np
 import pytest
+import xarray
 
+import nearfield as nf
 from nearfield.analysis.sparameters import (
     frequency_axis,
     input_impedance,
@@ -114,6 +116,25 @@ def test_sources_are_no_excitation_of_a_port():
     assert found["sparameters"].array == pytest.approx(np.full((len(F), 1, 1), 0.5))  # (150 - 50)/(150 + 50)
     assert list(found["to"].array) == ["p"] and found["reference_impedance"].array.tolist() == [50.0]
     assert input_impedance(found["sparameters"].array, 50.0) == pytest.approx(np.full((len(F), 1, 1), 150.0))
+
+
+def test_spectra_take_text_and_refuse_what_is_no_signal_over_time():
+    time = 1e-12 * np.arange(50)
+    signal = xarray.DataArray(np.exp(-(((time - 25e-12) / 5e-12) ** 2)), {"time": time}, ["time"])
+    assert nf.spectrum(signal, ["10 GHz", 2e10]).equals(nf.spectrum(signal, np.array([1e10, 2e10])))
+    assert nf.spectrum(signal, range(3)).sizes["frequency"] == 3
+    over_frequency = signal.rename(time="frequency")
+    for array, frequencies, says in (
+        (signal, [[1.0, 2.0]], "frequencies: given"),
+        (signal, np.nan, "frequencies: .*finite"),
+        (signal[:0], 1e9, "no samples"),
+        (over_frequency, 1e9, "one axis of times"),
+        (over_frequency.rename(frequency="x").assign_coords(x=("x", time, {"units": "m"})), 1e9, "one axis of times"),
+    ):
+        with pytest.raises(nf.ModelError, match=says):
+            nf.spectrum(array, frequencies)
+    with pytest.raises(nf.ModelError, match="decibels: given 'a'"):
+        nf.decibels("a")
 
 
 def test_renormalised_keeps_the_impedance_matrix():

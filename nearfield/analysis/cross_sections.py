@@ -24,6 +24,7 @@ import numpy as np
 from nearfield.analysis.farfield import Exterior, intensity, unit_vectors
 from nearfield.entry.errors import ModelError
 from nearfield.entry.levels import power_decibels
+from nearfield.entry.quantities import FREQUENCY, Quantity, read_one
 from nearfield.records.records import Variable, Variables, labelled
 
 if TYPE_CHECKING:
@@ -66,19 +67,23 @@ class CrossSections:
         density = self.incident_power().reshape(-1, *[1] * (e_theta.ndim - 1))
         return 4 * np.pi * intensity(e_theta, e_phi, self.exterior.impedance) / density
 
-    def radar_cross_section(self, frequency: float | None = None) -> xarray.DataArray:
-        """Bistatic radar cross-section (m^2), dims (frequency, theta, phi), or (theta, phi) of one frequency (Hz)."""
+    def radar_cross_section(self, frequency: Any = None) -> xarray.DataArray:
+        """Bistatic radar cross-section (m^2), dims (frequency, theta, phi), or (theta, phi) of one frequency.
+
+        frequency: in Hz, or as "10 GHz". Error: it was not recorded.
+        """
         values = self.radar(self.variables["e_theta"].array, self.variables["e_phi"].array)
         array = self._array(values, "radar_cross_section", "m^2")
         if frequency is None:
             return array
+        frequency = read_one("frequency", frequency, Quantity(FREQUENCY))
         at = int(np.argmin(np.abs(self.frequencies - frequency)))
         if abs(self.frequencies[at] - frequency) > 1e-6 * abs(frequency):
             known = ", ".join(f"{value:.6g}" for value in self.frequencies)
             raise ModelError(f"frequency {frequency:.6g} Hz was not recorded; there is: {known} Hz")
         return array.isel(frequency=at)
 
-    def radar_cross_section_dbsm(self, frequency: float | None = None) -> xarray.DataArray:
+    def radar_cross_section_dbsm(self, frequency: Any = None) -> xarray.DataArray:
         """Bistatic radar cross-section in dB over a square metre."""
         linear = self.radar_cross_section(frequency)
         array = linear.copy(data=power_decibels(linear.values)).rename("radar_cross_section_dbsm")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.entry.errors import ModelError
-from nearfield.entry.quantities import FREQUENCY, LENGTH, TIME, Quantity
+from nearfield.entry.quantities import FREQUENCY, LENGTH, TIME, Quantity, read_one
 from nearfield.entry.wording import quantity
 from nearfield.records.records import HALF, Variables, labelled
 
@@ -129,7 +129,7 @@ class FieldResult(Mapping):
             return None
         along = self[next(iter(self))]
         spectrum = along.dims[0] == "frequency"
-        asked = Quantity(FREQUENCY if spectrum else TIME).read(at)
+        asked = read_one("at", at, Quantity(FREQUENCY if spectrum else TIME))
         recorded = along[along.dims[0]].values if along.dims[0] in along.coords else np.empty(0)
         if recorded.size:
             nearest = float(recorded[np.argmin(np.abs(recorded - asked))])
@@ -161,7 +161,7 @@ class FieldResult(Mapping):
 
 def _cut(**places: Any) -> dict[str, float]:
     """Where a box is cut (m): at most one of x, y, z. Error: several."""
-    given = {axis: Quantity(LENGTH).read(place) for axis, place in places.items() if place is not None}
+    given = {axis: read_one(axis, place, Quantity(LENGTH)) for axis, place in places.items() if place is not None}
     if len(given) > 1:
         raise ModelError(f"given {' and '.join(given)}; a box is cut across one of x, y, z, so give one of them")
     return given

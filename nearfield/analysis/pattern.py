@@ -11,9 +11,9 @@ from nearfield.analysis.cross_sections import CrossSections
 from nearfield.analysis.farfield import allowed_directions, far_fields, intensity
 from nearfield.analysis.pattern_variables import pattern_variables, read_exterior, surface_difference, surface_pattern
 from nearfield.analysis.surface import Surface, read_surface
+from nearfield.entry.errors import ModelError
 from nearfield.entry.levels import power_decibels
-from nearfield.entry.masked import unmasked
-from nearfield.entry.quantities import refuse_degrees
+from nearfield.entry.quantities import ANGLE, FREQUENCY, NUMBER, Quantity, read_angles, read_one, refuse_degrees
 from nearfield.records.records import Variables
 
 if TYPE_CHECKING:
@@ -101,11 +101,11 @@ class FarFieldResult(CrossSections):
 
         frequency: one, in Hz or as "10 GHz". ax: polar or Cartesian axes, for the cuts alone. Returns the axes.
         """
-        from nearfield.entry.quantities import FREQUENCY, Quantity
         from nearfield.pictures.pattern import draw_pattern
         from nearfield.pictures.style import shown
 
-        return shown(draw_pattern)(self, ax, None if frequency is None else Quantity(FREQUENCY).read(frequency))
+        at = None if frequency is None else read_one("frequency", frequency, Quantity(FREQUENCY))
+        return shown(draw_pattern)(self, ax, at)
 
     def _source(self) -> np.ndarray:
         return self.excitation.source(self.frequencies) if self.normalised else np.ones(self.frequencies.size)
@@ -227,24 +227,26 @@ class FarFieldResult(CrossSections):
         return FarFieldResult(self.variables, self.excitation, normalised=True)
 
     def at(self, theta: Any, phi: Any) -> FarFieldResult:
-        """The far field at other angles (rad), every theta with every phi, computed from the recorded surface."""
-        given = (("theta", theta), ("phi", phi))
-        theta, phi = (np.atleast_1d(np.asarray(unmasked(name, angle), dtype=float)) for name, angle in given)
-        for name, angles in (("theta", theta), ("phi", phi)):
-            refuse_degrees(name, float(np.abs(angles).max(initial=0.0)))
+        """The far field at other angles (rad, or "30 deg"), every theta with every phi, from the recorded surface."""
+        theta, phi = read_angles("theta", theta), read_angles("phi", phi)
         there = pattern_variables(self.surface, self.exterior, self.frequencies, theta, phi, self._scale)
         return FarFieldResult(self.variables | there, self.excitation, self.normalised)
 
-    def beamwidth(self, phi: float = 0.0, level_db: float = HALF_POWER) -> xarray.DataArray:
-        """Angle (rad) between the points at `level_db` about the main beam in the cut through the poles at `phi`."""
+    def beamwidth(self, phi: Any = 0.0, level_db: float = HALF_POWER) -> xarray.DataArray:
+        """Angle (rad) between the points at `level_db` (dB of the peak, below 0) about the main beam in the cut through
+        the poles at `phi` (rad, or "90 deg").
+        """
+        phi, level = read_one("phi", phi, Quantity(ANGLE)), read_one("level_db", level_db, Quantity(NUMBER))
         refuse_degrees("phi", phi)
+        if not level < 0.0:
+            raise ModelError(f"level_db: given {level:g} dB; give a level below the peak, such as -3 or -10")
         angle = np.radians(np.arange(-180.0, 180.0, 0.25))
         theta, turned = np.abs(angle), np.where(angle < 0, phi + np.pi, phi)
         allowed = allowed_directions(theta, turned, self.exterior.walls)
         rows = np.full((self.frequencies.size, angle.size), np.nan)
         rows[:, allowed] = intensity(*self.towards(theta[allowed], turned[allowed]), self.exterior.impedance)
         step = float(angle[1] - angle[0])
-        widths = [step * width_of_beam(power_decibels(np.maximum(row, 1e-300)), level_db) for row in rows]
+        widths = [step * width_of_beam(power_decibels(np.maximum(row, 1e-300)), level) for row in rows]
         return self._array(np.array(widths), "beamwidth", "rad", ("frequency",))
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nearfield.entry.errors import ModelError
-from nearfield.entry.masked import unmasked
+from nearfield.entry.quantities import FREQUENCY, Quantity, read_row
 from nearfield.machine.linear_algebra import single_threaded
 from nearfield.records.records import Variables
 
 if TYPE_CHECKING:
     import xarray
-    from numpy.typing import ArrayLike
 
 NYQUIST_ROUNDING = 1e-6  # relative, of steps as differences of times
 BLOCK = 256  # samples per phase table; exponentials cost (samples / BLOCK + BLOCK) per frequency, not samples
@@ -46,12 +45,12 @@ def fourier_integral(time: np.ndarray, values: np.ndarray, frequencies: np.ndarr
         return _sum(time, values * weight, frequencies)
 
 
-def spectrum(signal: xarray.DataArray, frequencies: ArrayLike) -> xarray.DataArray:
+def spectrum(signal: xarray.DataArray, frequencies: Any) -> xarray.DataArray:
     """The spectrum of a recorded signal, F(f) = integral F(t) exp(-j 2 pi f t) dt at its own times.
 
-    `signal` has one dim of times, as probes, voltages, currents and port signals have; `frequencies` are in Hz.
-    Returns complex values over `frequency`, in the signal's unit times s; NaN above half the rate of its samples, from
-    where on spectra repeat.
+    `signal` has one dim of times, as probes, voltages, currents and port signals have; `frequencies` are in Hz, or text
+    as "10 GHz". Error: `ModelError`, where it has another dim or no samples. Returns complex values over `frequency`,
+    in the signal's unit times s; NaN above half the rate of its samples, from where on spectra repeat.
 
     >>> import nearfield as nf
     >>> import xarray
@@ -62,19 +61,28 @@ def spectrum(signal: xarray.DataArray, frequencies: ArrayLike) -> xarray.DataArr
     """
     from nearfield.pictures.arrays import Recording
 
-    if len(getattr(signal, "dims", ())) != 1 or signal.dims[0] not in signal.coords:
-        given = getattr(signal, "dims", type(signal).__name__)
-        raise ModelError(
-            f"spectrum() takes a signal over one axis of times, given dims {given}; "
-            "give what a Probe, Voltage, Current or port recorded"
-        )
-    axis = np.atleast_1d(np.asarray(unmasked("frequencies", frequencies), dtype=float))
-    time = signal[signal.dims[0]].values
+    time = times_of(signal, "spectrum()")
+    if not time.size:
+        raise ModelError("spectrum(): the signal holds no samples; give one that was recorded for a step at least")
+    axis = read_row("frequencies", frequencies, Quantity(FREQUENCY))
     values = fourier_integral(time, signal.values, axis)
     values[np.abs(axis) > highest_held(time)] = complex(np.nan, np.nan)
     attributes = {"units": f"{signal.attrs.get('units', '')} s".strip()}
     coordinates = {"frequency": ("frequency", axis, {"units": "Hz"})}
     return Recording(values, coordinates, ["frequency"], signal.name, attributes)
+
+
+def times_of(signal: Any, taker: str) -> np.ndarray:
+    """The times (s) of a recorded signal. Error: it has another axis, or several."""
+    dims: tuple[str, ...] = getattr(signal, "dims", ())
+    along = signal[dims[0]] if len(dims) == 1 and dims[0] in signal.coords else None
+    if along is None or along.attrs.get("units", "s") != "s" or dims == ("frequency",):
+        given = f"dims {dims}" if dims else type(signal).__name__
+        raise ModelError(
+            f"{taker} takes a signal over one axis of times (s), given {given}; "
+            "give what a Probe, Voltage, Current or port recorded"
+        )
+    return np.asarray(along.values, dtype=float)
 
 
 def highest_held(time: np.ndarray) -> float:

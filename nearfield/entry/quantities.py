@@ -24,6 +24,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from nearfield.entry.dimensions import Computed, near_whole, unit_text
 from nearfield.entry.errors import ModelError
+from nearfield.entry.masked import unmasked
 from nearfield.entry.messages import shown
 
 NUMBER_AND_UNIT = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+))(?:[eE]([+-]?\d{1,4}))?\s*(.*?)\s*", re.ASCII | re.DOTALL)
@@ -152,7 +153,7 @@ class Quantity:
                 return float(value.to(self.dimension.pint_unit).magnitude)
             except Exception as error:  # pint's own error class, without importing pint
                 raise ValueError(f"given {shown(value)}, which is not {self.dimension.name} ({error})") from None
-        if isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype.kind in "fiu":
+        if hasattr(value, "__array__") and np.ndim(value) == 0 and np.asarray(value).dtype.kind in "fiu":
             return float(value)
         what = type(value).__name__
         raise ValueError(f"given {shown(value)} ({what}); allowed: {self.dimension.allowed()}")
@@ -243,6 +244,30 @@ else:
 
         def __class_getitem__(cls, kind: Any) -> Any:
             return tuple[kind, ...]
+
+
+def read_one(label: str, value: Any, quantity: Quantity) -> float:
+    """A value in SI, given as a number or as text with a unit. Error: `ModelError`."""
+    unmasked(label, value)
+    try:
+        return quantity.read(value)
+    except ValueError as error:
+        raise ModelError(f"{label}: {error}") from None
+
+
+def read_row(label: str, values: Any, quantity: Quantity) -> np.ndarray:
+    """One or several values in SI, (n,), given as numbers, as texts with units, or as an array. Error: `ModelError`."""
+    unmasked(label, values)
+    if isinstance(values, range) or (hasattr(values, "__array__") and not hasattr(values, "magnitude")):
+        values = np.asarray(values)
+    return np.array([read_one(label, each, quantity) for each in several(values)], dtype=float)
+
+
+def read_angles(name: str, angles: Any) -> np.ndarray:
+    """One or several angles in rad, (n,), given in rad or as "30 deg". Error: `ModelError`, of bare degrees too."""
+    found = read_row(name, angles, Quantity(ANGLE))
+    refuse_degrees(name, float(np.abs(found).max(initial=0.0)))
+    return found
 
 
 def refuse_degrees(name: str, angle: float, largest: float = 2 * math.pi) -> None:
