@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import nearfield as nf
+from nearfield.analysis.exchange import skrf_network
 from nearfield.analysis.sparameters import write_touchstone
 
 xarray = pytest.importorskip("xarray")
@@ -110,3 +111,18 @@ def test_a_network_of_scikit_rf_has_the_numbers_and_the_impedance_of_each_port()
     table = result.to_pandas()
     assert table.loc[network.f[at], "S(right, left)"] == own.sel(to="right", source="left").item()
     assert two_ports(["left"]).to_skrf().nports == 1  # the other stays in its termination
+
+
+def test_a_name_with_a_dot_keeps_all_of_it(tmp_path):
+    names = [write_touchstone(tmp_path / name, array(1)).name for name in ("patch_2.4", "patch_2.5", "x.txt", "y.S1P")]
+    assert names == ["patch_2.4.s1p", "patch_2.5.s1p", "x.txt.s1p", "y.S1P"]
+
+
+def test_frequencies_come_in_rising_order_and_once(tmp_path):
+    values = array(2)
+    mixed = values.isel(frequency=[3, 0, 6, 3, 1])
+    read = skrf.Network(str(write_touchstone(tmp_path / "x", mixed)))
+    handed = skrf_network(mixed, reference(values), "")
+    for network in (read, handed):
+        assert network.f == pytest.approx(F[[0, 1, 3, 6]])
+        assert np.abs(network.s - values.values[[0, 1, 3, 6]]).max() < 1e-8

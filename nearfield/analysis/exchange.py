@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.analysis.sparameters import excited_ports
+from nearfield.analysis.sparameters import known_part
 from nearfield.entry.errors import ModelError
 
 if TYPE_CHECKING:
@@ -24,16 +24,10 @@ def skrf_network(parameters: xarray.DataArray, impedances: Mapping[str, float], 
         import skrf
     except ImportError:
         raise ModelError("to_skrf needs scikit-rf; `pip install scikit-rf`, or use `write_touchstone`") from None
-    names = [str(name) for name in parameters["to"].values]
-    values = np.asarray(parameters.transpose("frequency", "to", "source").values)
-    excited = excited_ports(values)
-    values = values[:, excited][:, :, excited]
-    valid = np.isfinite(values).all(axis=(1, 2))
-    if not excited or not valid.any():
-        raise ModelError("there is no S-parameter to hand on: no port was excited at a frequency where it held energy")
+    names, excited, frequencies, values = known_part(parameters)
     reference = np.nan_to_num([impedances.get(names[n], 50.0) for n in excited], nan=50.0)
-    frequency = skrf.Frequency.from_f(parameters["frequency"].values[valid], unit="Hz")
-    network = skrf.Network(frequency=frequency, s=values[valid], z0=reference, name=title or "nearfield")
+    frequency = skrf.Frequency.from_f(frequencies, unit="Hz")
+    network = skrf.Network(frequency=frequency, s=values, z0=reference, name=title or "nearfield")
     network.port_names = [names[n] for n in excited]
     return network
 

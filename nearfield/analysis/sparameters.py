@@ -208,25 +208,19 @@ def write_touchstone(
     """Write S-parameters (frequency, to, source) as a Touchstone version 1 file and return its path.
 
     Real and imaginary parts over Hz. The format knows one reference impedance: where the ports' differ, S is restated
-    for 50 ohm. Waves of a guide's mode stay as they are. Ports that were not excited are left out (they stay in their
-    terminations, as a comment says), and so are frequencies without energy. A path without .sNp gets the right one.
-    Its folder is made. Error: it cannot be written; its N is not the number of excited ports, so that the file would
+    for 50 ohm, which ports without an entry in `impedances` have. Waves of a guide's mode stay as they are. Ports that
+    were not excited are left out (they stay in their terminations, as a comment says), and so are frequencies without
+    energy; the others come in rising order. To a name that does not end in .sNp the right ending is added. Its folder
+    is made. Error: it cannot be written; its N is not the number of excited ports, so that the file would
     lack columns that its name promises.
     """
-    names = [str(name) for name in sparameters["to"].values]
-    values = np.asarray(sparameters.transpose("frequency", "to", "source").values)
-    excited = excited_ports(values)
+    names, excited, frequencies, values = known_part(sparameters)
     path = _touchstone_path(Path(path), names, excited)
-    values = values[:, excited][:, :, excited]
-    valid = np.isfinite(values).all(axis=(1, 2))
-    if not excited or not valid.any():
-        raise ModelError("there is no S-parameter to write: no port was excited at a frequency where it held energy")
     reference = np.array([(impedances or {}).get(names[n], 50.0) for n in excited])
     guided = np.isnan(reference)  # waves of modes have unit power whatever the number in the file
     lumped = reference[~guided]
     common = float(lumped[0]) if lumped.size and np.ptp(lumped) == 0.0 else 50.0
     reference[guided] = common
-    values, frequencies = values[valid], np.asarray(sparameters["frequency"].values, dtype=float)[valid]
     if np.ptp(reference):
         values = renormalised(values, reference, np.full(len(excited), common))
     comments = [f"port {number} = {names[n]}" for number, n in enumerate(excited, start=1)]
@@ -246,6 +240,20 @@ def excited_ports(values: np.ndarray) -> list[int]:
     return [n for n in range(values.shape[1]) if np.isfinite(values[:, n, n]).any()]
 
 
+def known_part(sparameters: xarray.DataArray) -> tuple[list[str], list[int], np.ndarray, np.ndarray]:
+    """Names of all ports, numbers of the excited ones, and the frequencies (Hz, rising, each once) at which they held
+    energy, with S (frequency, to, source) of the excited ports there. Error: there is none.
+    """
+    values = np.asarray(sparameters.transpose("frequency", "to", "source").values)
+    excited = excited_ports(values)
+    frequencies, first = np.unique(np.asarray(sparameters["frequency"].values, dtype=float), return_index=True)
+    values = values[first][:, excited][:, :, excited]
+    valid = np.isfinite(values).all(axis=(1, 2))
+    if not excited or not valid.any():
+        raise ModelError("there is no S-parameter to hand on: no port was excited at a frequency where it held energy")
+    return [str(name) for name in sparameters["to"].values], excited, frequencies[valid], values[valid]
+
+
 def _touchstone_path(path: Path, names: list[str], excited: list[int]) -> Path:
     """The path with .sNp. Error: it has another N than ports were excited."""
     if not path.name:
@@ -253,14 +261,14 @@ def _touchstone_path(path: Path, names: list[str], excited: list[int]) -> Path:
     count = len(excited)
     found = TOUCHSTONE.fullmatch(path.suffix)
     if found is None:
-        return path.with_name(f"{path.name.removesuffix(path.suffix)}.s{count}p")
-    if int(found[1]) != count and excited:
+        return path.with_name(f"{path.name}.s{count}p")
+    if int(found[1]) != count:
         driven, rest = (", ".join(names[n] for n in part) for part in (excited, set(range(len(names))) - set(excited)))
         why = f"{count} of {len(names)} ports were excited ({driven})"
         other = f"; excite {rest} too (leave `excitations` out) for all {len(names)} columns" if rest else ""
         raise ModelError(
             f"given the file name {path.name}; allowed: {path.stem}.s{count}p, because {why} and a Touchstone file "
             "holds a column for each port that its name counts. "
-            f"Write {path.stem}.s{count}p or a name without a suffix{other}"
+            f"Write {path.stem}.s{count}p or {path.stem}, to which the ending is added{other}"
         )
     return path
