@@ -10,6 +10,7 @@ import xarray
 import nearfield as nf
 from nearfield.cli import main
 from nearfield.entry.constants import VACUUM_PERMITTIVITY, VACUUM_SPEED
+from nearfield.report import resonance_plots
 
 STEP = 1e-12
 
@@ -282,3 +283,48 @@ def test_growth_of_rounding_is_more_between_two_modes_that_beat():
     assert both.frequency.values == pytest.approx([f for f, *_ in beat], rel=1e-6)
     for alone in beat:
         assert nf.resonances(grown([alone]), (9e9, 11e9), time_step=STEP).sizes["mode"] == 0
+
+
+def test_times_may_be_text_and_what_is_none_is_refused_in_words():
+    signal, band = np.cos(2 * np.pi * 10e9 * STEP * np.arange(2000)), (9e9, 11e9)
+    wanted = nf.resonances(signal, band, time_step=STEP, start=1e-10)
+    found = nf.resonances(signal, ("9 GHz", "11 GHz"), time_step=f"{STEP:.17g} s", start="100 ps")
+    assert found.equals(wanted) and found.sizes["mode"] == 1
+    for name, given in {"time_step": [STEP], "start": "10 mm", "end": np.nan, "smallest_q": "10 GHz"}.items():
+        with pytest.raises(nf.ModelError, match=f"{name}: .*given"):
+            nf.resonances(signal, band, **{"time_step": STEP, name: given})
+
+
+def test_a_signal_over_frequency_is_no_signal_over_time():
+    array = xarray.DataArray(np.ones(100), {"frequency": 1e9 * np.arange(100)}, ["frequency"])
+    with pytest.raises(nf.ModelError, match="over one axis of times"):
+        nf.resonances(array, (1e9, 2e9))
+
+
+def test_a_probe_is_heard_from_the_end_of_the_last_of_unlike_sources(tmp_path):
+    """While the second one was on, the signal was taken for what rings."""
+    early, late = (nf.GaussianDerivative(25e9, delay=delay) for delay in (None, 400e-12))
+    sources = [nf.PointCurrent((5e-3, 4e-3, 2.5e-3), "z", each) for each in (early, late)]
+    result = model(0.0).model_copy(update={"sources": tuple(sources), "steps": 1200}).run(threads=1)
+    modes = nf.resonances(result, (12e9, 30e9), probe="tip")
+    assert modes.attrs["time_origin"] >= late.end > early.end
+    again = nf.resonances(nf.open_result(result.save(tmp_path / "r.h5")), (12e9, 30e9), probe="tip")
+    assert again.identical(modes)
+
+
+def test_complex_signals_of_a_cell_with_a_phase_are_listed_and_drawn():
+    cell = nf.Simulation(
+        nf.Grid.uniform(SIZE, (12, 1, 1)),
+        boundaries=nf.Boundaries(all=nf.PERIODIC, x=nf.Bloch(1.0)),
+        sources=[nf.PointCurrent((3e-3, 0, 0), "z", nf.Gaussian(30e9))],
+        monitors=[nf.Probe("tip", (7e-3, 0, 0), "Ez", resonances=(1e9, 40e9))],
+        steps=1500,
+    )
+    result, remarks = cell.run(threads=1), []
+    (asked,) = resonance_plots.ringings(result, resonance_plots.asked_for(cell), remarks)
+    assert not remarks and asked.modes.sizes["mode"] and resonance_plots.resonance_figure(result, asked)
+    ring = resonance_plots.ringing(result, "tip", (-6e9, 6e9))
+    expected = VACUUM_SPEED / (12 * SIZE) / (2 * np.pi)  # of the wave that turns by 1 rad over the cell
+    assert np.abs(np.abs(ring.modes.frequency.values) / expected - 1).min() < 0.01
+    assert np.all(np.diff(ring.frequency) > 0) and ring.frequency[0] < -5.9e9
+    assert abs(abs(ring.frequency[np.argmax(ring.level)]) / expected - 1) < 0.1

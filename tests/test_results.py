@@ -93,6 +93,14 @@ def test_a_result_from_a_file_equals_the_one_in_memory(saved):
     assert np.array_equal(found, memory.sparameters[:, 1, 0])
 
 
+def test_a_grid_from_a_file_ends_as_the_one_in_memory(tmp_path):
+    made = record()
+    made.grid = YeeGrid(made.grid.lines, phases=(0.0, 1.25, None), mirrors=(None, None, "electric"))
+    grid = nf.open_result(Result(made).save(tmp_path / "r.h5")).grid
+    assert (grid.phases, grid.mirrors, grid.stepped_from) == (made.grid.phases, made.grid.mirrors, (0, 0, 1))
+    assert np.array_equal(grid.dual(0), made.grid.dual(0)) and grid.closed(1) and not grid.closed(2)
+
+
 def test_the_file_is_plain_hdf5_with_units_dims_and_scales(saved):
     with h5py.File(saved) as file:
         assert file.attrs["status"] == "done" and file.attrs["nearfield_version"] == nf.__version__

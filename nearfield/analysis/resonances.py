@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -11,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nearfield.analysis.pencil import Exponentials, exponentials, exponentials_in
+from nearfield.analysis.spectra import times_of
 from nearfield.entry.errors import ModelError
 from nearfield.entry.masked import unmasked
-from nearfield.entry.quantities import FREQUENCY, Quantity
+from nearfield.entry.quantities import FREQUENCY, NUMBER, TIME, Dimension, Quantity, read_one
 from nearfield.records.records import Excitation, ExcitationRecord
 
 if TYPE_CHECKING:
@@ -24,18 +24,20 @@ FEWEST = 32  # samples of a signal
 SIGNIFICANT = 5.0  # errors; a smaller amplitude is noise
 STEADY = 1e-4  # relative growth from the first sample to the last that rounding in a run may cause
 ROUNDING = 1e-6  # the same of a mode, of the signal's peak over the mode's amplitude: some units of single precision
-ALIKE = 0.5  # rad over the signal: exponentials nearer than this may be one
 OFF = 1e-9  # value relative to its peak below which a source has ended
+IN_ORDER = "give two times in s, the earlier one first"
+FROM_ZERO = "give a quality factor from 0 on"
+ALIKE = 0.5  # rad over the signal: exponentials nearer than this may be one
 Modes = list[tuple[float, float, Exponentials]]  # of each part of a band, with the part's borders (Hz)
 
 
 def resonances(
     signal: Any,
     band: tuple[Any, Any],
-    time_step: float | None = None,
+    time_step: Any = None,
     probe: str | None = None,
-    start: float | None = None,
-    end: float | None = None,
+    start: Any = None,
+    end: Any = None,
     smallest_q: float = 10.0,
 ) -> xarray.Dataset:
     """The resonances in a signal that rings on its own, by harmonic inversion (matrix pencil in sub-bands).
@@ -44,12 +46,13 @@ def resonances(
     used; a complex one as one of exp(-decay_rate t + j 2 pi frequency t), negative frequencies allowed.
 
     signal: what a `Probe`, `Voltage` or `Current` recorded (over `time`), an array (n,), real or complex, with
-    `time_step` (s), or a `Result` (or one of its excitations) together with the name of a `probe`: used from when its
-    source has ended. band: lowest and highest frequency (Hz, or text as "2 GHz"). start, end: times (s) between which
-    it is used. Modes of a Q below `smallest_q` are left out, amplitudes below five of their errors, and modes that grow
-    by more than 1e-4 over the signal, more where another mode next to it magnifies rounding. Modes that it is too short
-    to tell apart come as one, with what their sum departs from it as error. Errors are those of noise on the modes that
-    are found: one that hides in the noise within the width of another (decay_rate/pi) moves that one by several errors.
+    `time_step` (s), or a `Result` (or one of its excitations) together with the name of a `probe`: used from when the
+    last of its sources has ended. band: lowest and highest frequency (Hz). start, end: times (s) between which it is
+    used. All of these may be text, as "2 GHz" and "10 ps". Modes of a Q below `smallest_q` are left out, amplitudes
+    below five of their errors, and modes that grow by more than 1e-4 over the signal, more where another mode next to
+    it magnifies rounding. Modes that it is too short to tell apart come as one, with what their sum departs from it as
+    error. Errors are those of noise on the modes that are found: one that hides in the noise within the width of
+    another (decay_rate/pi) moves that one by several errors.
 
     Returns a Dataset over `mode`, by frequency: `frequency` (Hz), `decay_rate` (1/s), `quality_factor` pi f/decay_rate,
     complex `amplitude` (the signal's unit), and `..._error` of each, one standard deviation. Where the decay is below
@@ -64,7 +67,13 @@ def resonances(
     (['10.000000', '10.400000'], '3141.59')
     """
     low, high = read_band(band)
-    refuse_numbers(start, end, smallest_q)
+    time_step = read_number("time_step", time_step, TIME, "give the distance of its samples in s")
+    start, end = (read_number(*each, TIME, IN_ORDER) for each in (("start", start), ("end", end)))
+    least_q = read_number("smallest_q", smallest_q, NUMBER, FROM_ZERO)
+    if start is not None and end is not None and not start < end:
+        raise ModelError(f"start and end: given {start} and {end}; {IN_ORDER}")
+    if least_q is None or least_q < 0.0:
+        raise ModelError(f"smallest_q: given {smallest_q}; {FROM_ZERO}")
     values, step, origin, unit = samples_of(signal, time_step, probe, start, end)
     real = not np.iscomplexobj(values)
     if low < 0 and real:
@@ -75,16 +84,16 @@ def resonances(
             f"{0.5 / step:.6g} Hz, the lower one first"
         )
     parts, heard = modes_in(values, step, low, high), Heard(values.size * step, float(np.abs(values).max()))
-    rows = distinct(parts, (low, high), smallest_q, heard)
+    rows = distinct(parts, (low, high), least_q, heard)
     return mode_table(rows, 2.0 if real else 1.0, unit, origin)
 
 
-def refuse_numbers(start: float | None, end: float | None, smallest_q: float) -> None:
-    """Error: times that are none or come in another order, a Q below 0."""
-    if math.isnan(start or 0.0) or math.isnan(end or 0.0) or (None not in (start, end) and not start < end):  # type: ignore[operator]
-        raise ModelError(f"start and end: given {start} and {end}; give two times in s, the earlier one first")
-    if not 0.0 <= smallest_q < math.inf:
-        raise ModelError(f"smallest_q: given {smallest_q:g}; give a quality factor from 0 on")
+def read_number(name: str, given: Any, dimension: Dimension, advice: str) -> float | None:
+    """A number in SI, None where none was given. Error: `ModelError` with the advice."""
+    try:
+        return None if given is None else read_one(name, given, Quantity(dimension))
+    except ModelError as error:
+        raise ModelError(f"{error}; {advice}") from None
 
 
 def read_band(band: Any) -> tuple[float, float]:
@@ -105,14 +114,12 @@ def samples_of(
     if hasattr(signal, "excitation"):
         signal = signal.excitation()
     if isinstance(getattr(signal, "record", None), ExcitationRecord):
-        signal, begun = recorded(signal, probe)
-        start = begun if start is None else start
+        start = rings_from(signal.record) if start is None else start
+        signal = recorded(signal, probe)
     unit = ""
     if hasattr(signal, "dims"):
-        if len(signal.dims) != 1 or signal.dims[0] not in signal.coords:
-            raise ModelError(f"resonances() takes a signal over one axis of times, given dims {signal.dims}")
-        time, unit = np.asarray(signal[signal.dims[0]].values, dtype=float), signal.attrs.get("units", "")
-    elif step is None or not np.isfinite(step) or not step > 0:
+        time, unit = times_of(signal, "resonances()"), signal.attrs.get("units", "")
+    elif step is None or not step > 0:
         raise ModelError(f"time_step: given {step}; an array needs the distance of its samples in s, above 0")
     else:
         time = step * np.arange(np.size(signal))
@@ -132,19 +139,24 @@ def samples_of(
     return values.astype(np.result_type(values, float)), float(steps.mean()), float(time[0]), unit
 
 
-def recorded(excitation: Excitation, probe: str | None) -> tuple[xarray.DataArray, float]:
-    """The signal of a result's probe, and when its source had ended (s)."""
+def rings_from(record: ExcitationRecord) -> float:
+    """When (s) the last source of an excitation is off. Error: its file does not say."""
+    if record.source_end is not None:
+        return record.source_end
+    if record.waveform is None:
+        raise ModelError("start: missing; this result of an earlier version does not say when its sources ended")
+    time, value = record.waveform["time"].array, np.abs(record.waveform["value"].array)
+    return float(np.max(time, where=value > OFF * value.max(initial=0.0), initial=-np.inf))
+
+
+def recorded(excitation: Excitation, probe: str | None) -> xarray.DataArray:
+    """The signal of a result's probe."""
     if probe is None:
         raise ModelError(f"probe: missing; a result needs the name of one, there is {', '.join(excitation.monitors)}")
     signal = excitation[probe]
     if getattr(signal, "dims", ()) != ("time",):
         raise ModelError(f"probe: {probe!r} is no signal over time; give a Probe, Voltage or Current")
-    waveform = excitation.record.waveform
-    if waveform is None:
-        return signal, -np.inf
-    time, value = waveform["time"].array, np.abs(waveform["value"].array)
-    on = np.flatnonzero(value > OFF * value.max(initial=0.0))
-    return signal, float(time[on[-1]]) if on.size else -np.inf
+    return signal
 
 
 def modes_in(values: np.ndarray, step: float, low: float, high: float) -> Modes:

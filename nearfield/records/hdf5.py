@@ -4,8 +4,9 @@ Layout (format 1); every data set has the attributes `units` and `dims`, and HDF
 
     /                         attributes nearfield_version, format_version, status, title, conventions
     /model, /facts            the model as TOML text, the run facts as JSON text
-    /grid/{x,y,z}             grid lines (m)
+    /grid/{x,y,z}             grid lines (m); attributes phases and mirrors of the axes as JSON text
     /media/<name>             attributes permittivity, permeability, conductivity ...
+    /excitations/<name>       attribute source_end (s): when the last source is off
     /excitations/<name>/energy, /waveform, /ports/<port>, /monitors/<monitor>    groups of data sets
     /sparameters              sparameters (frequency, to, source) and its axes
 
@@ -28,11 +29,13 @@ import nearfield
 from nearfield.entry import hdf5_checksums as checksums
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.entry.json_data import json_data
+from nearfield.entry.triples import triple
 from nearfield.entry.whole_file import PatientFile, replacing
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 
 FORMAT_VERSION = 1
+ENDS = ("phases", "mirrors")  # of a grid: how its axes end
 ADVICE = "give a result.h5 of Nearfield"
 CONVENTIONS = (
     "SI units; exp(+j w t); F(f) = integral F(t) exp(-j 2 pi f t) dt of the run; theta from +z, phi from +x; "
@@ -101,6 +104,7 @@ def _write_record(file: h5py.File, record: RunRecord, folder: Path) -> None:
         file[name].attrs.update(units="", dims="[]")
     lines = {axis: Variable((axis,), line, {"units": "m"}) for axis, line in zip(AXES, record.grid.lines)}
     _write_group(file, "grid", lines)
+    file["grid"].attrs.update({name: json.dumps(getattr(record.grid, name)) for name in ENDS})
     media = file.create_group("media", track_order=True)
     for name, medium in record.media.items():
         _named_group(media, name).attrs.update({key: value for key, value in medium.items() if value is not None})
@@ -131,6 +135,8 @@ def _write_excitation(group: h5py.Group, excitation: ExcitationRecord, folder: P
     _write_group(group, "energy", excitation.energy)
     if excitation.waveform:
         _write_group(group, "waveform", excitation.waveform)
+    if excitation.source_end is not None:
+        group.attrs["source_end"] = excitation.source_end
     for kind in ("ports", "monitors"):
         group.create_group(kind, track_order=True)
     for name, variables in excitation.ports.items():
@@ -188,7 +194,7 @@ def _read_record(file: h5py.File) -> RunRecord:
         )
     return RunRecord(
         model_text=file["model"].asstr()[()],
-        grid=YeeGrid(tuple(checksums.verified(file["grid"][axis])[()] for axis in AXES)),
+        grid=_read_grid(file["grid"]),
         media={name: _attributes(group, ("entry_name",)) for name, group in _entries(file["media"])},
         facts=json.loads(file["facts"].asstr()[()]),
         status=str(file.attrs["status"]),
@@ -196,6 +202,12 @@ def _read_record(file: h5py.File) -> RunRecord:
         sparameters=_read_variables(file["sparameters"]) if "sparameters" in file else None,
         title=str(file.attrs["title"]),
     )
+
+
+def _read_grid(group: h5py.Group) -> YeeGrid:
+    """The grid; files of earlier versions have the lines alone."""
+    lines = triple(checksums.verified(group[axis])[()] for axis in AXES)
+    return YeeGrid(lines, **{name: triple(json.loads(group.attrs[name])) for name in ENDS if name in group.attrs})
 
 
 def _read_excitation(group: h5py.Group) -> ExcitationRecord:
@@ -207,6 +219,7 @@ def _read_excitation(group: h5py.Group) -> ExcitationRecord:
             for name, item in _entries(group["monitors"])
         },
         waveform=_read_variables(group["waveform"]) if "waveform" in group else None,
+        source_end=float(group.attrs["source_end"]) if "source_end" in group.attrs else None,
     )
 
 

@@ -57,12 +57,14 @@ class ExcitationRecord:
 
     `energy` holds `time` and `energy`; `waveform` holds `time` and `value` of the source, all samples that were used,
     and is None where the sources of the run have different waveforms. `ports[name]` holds `voltage` and `current`.
+    `source_end` (s) is when the last source is off, infinite of one that never ends; None in files that lack it.
     """
 
     energy: Variables = field(default_factory=dict)
     ports: dict[str, Variables] = field(default_factory=dict)
     monitors: dict[str, MonitorRecord] = field(default_factory=dict)
     waveform: Variables | None = None
+    source_end: float | None = None
 
 
 class Excitation(Protocol):

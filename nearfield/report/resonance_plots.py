@@ -50,12 +50,12 @@ def ringing(result: Result, probe: str, band: tuple[Any, Any]) -> Ringing:
     modes = resonances(result, (low, high), probe=probe)
     values, step, _, _ = samples_of(result, None, probe, None, None)
     size = PADDING * values.size
-    spectrum = np.abs(np.fft.rfft(values * np.hanning(values.size), size))
-    frequency = np.fft.rfftfreq(size, step)
+    spectrum = np.fft.fftshift(np.abs(np.fft.fft(values * np.hanning(values.size), size)))
+    frequency = np.fft.fftshift(np.fft.fftfreq(size, step))
     inside = (frequency >= low) & (frequency <= high)
-    spectrum = spectrum[inside]
+    frequency, spectrum = frequency[inside], spectrum[inside]
     level = decibels(np.maximum(spectrum, 1e-300) / max(spectrum.max(initial=0.0), 1e-300))
-    return Ringing(probe, (low, high), modes, frequency[inside], np.maximum(level, LOWEST))
+    return Ringing(probe, (low, high), modes, frequency, np.maximum(level, LOWEST))
 
 
 def ringings(result: Result, bands: Mapping[str, tuple[float, float]], remarks: list[str]) -> list[Ringing]:

@@ -41,6 +41,7 @@ def description_of(record: ExcitationRecord, put: Callable[[np.ndarray], str]) -
             for name, monitor in record.monitors.items()
         },
         "waveform": record.waveform and variables(record.waveform),
+        "source_end": record.source_end,
     }
 
 
@@ -51,10 +52,11 @@ def rebuilt(description: dict[str, Any], array: Callable[[str], np.ndarray]) -> 
         entries = given.items()
         return {n: Variable(tuple(e["dims"]), array(e["values"]), e["attributes"]) for n, e in entries}
 
-    monitors = description["monitors"].items()
+    monitors, end = description["monitors"].items(), description.get("source_end")
     return ExcitationRecord(
         energy=variables(description["energy"]),
         ports={name: variables(port) for name, port in description["ports"].items()},
         monitors={n: MonitorRecord(m["kind"], m["entry"], variables(m["variables"])) for n, m in monitors},
         waveform=description["waveform"] and variables(description["waveform"]),
+        source_end=None if end is None else float(end),  # an infinite one is text
     )

@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -130,6 +130,7 @@ class FinishedEntry(Strict):
     ports: dict[str, Variables]
     monitors: dict[str, MonitorEntry]
     waveform: Variables | None
+    source_end: float | Literal["inf"] | None = None
 
 
 class RunEntry(Strict):
