@@ -1,6 +1,7 @@
 """Waveguide ports of shape "open": modes of lines and cores without metal around them."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -312,6 +313,20 @@ def test_s_of_a_reference_impedance_is_that_of_a_piece_of_line():
     wanted = np.stack([renormalised(one, np.full(2, z), np.full(2, 50.0)) for one, z in zip(own, impedance)])
     assert np.abs(s.values - wanted).max() < 1e-3
     assert result.record.sparameters["reference_impedance"].array.tolist() == [50.0, 50.0]
+
+
+def test_waves_and_power_are_those_of_the_reference_impedance_in_runs_that_broke_off_too():
+    model, f = line(shielded=True, room=2.0, steps=250, excitations=("in",)), np.array([2e9, 5e9])
+    ports = tuple(port.model_copy(update={"reference_impedance": 20.0}) for port in model.ports)
+    own, done = (each.run(threads=1) for each in (model, model.model_copy(update={"ports": ports})))
+    broken = nf.Result(replace(done.record, sparameters=None, status="interrupted"))
+    assert broken.reference_impedances == done.reference_impedances == {"in": 20.0, "out": 20.0}
+    for result in (done, broken):
+        accepted, available = result.excitation().port_powers(f)
+        waves = result.excitation().waves("in", f)
+        assert available == pytest.approx(0.5 * np.abs(waves["a"].values) ** 2, rel=1e-9)
+        assert accepted == pytest.approx(own.excitation().port_powers(f)[0], rel=1e-6)
+    assert np.abs(available / own.excitation().port_powers(f)[1] - 1).min() > 0.05
 
 
 def test_half_of_a_line_tells_of_the_whole():

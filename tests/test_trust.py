@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import nearfield as nf
+from nearfield.analysis.guided_line import GuideLine
 from nearfield.cli import main
 from nearfield.discretization.discretization import Discretization
+from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.grid.yee import YeeGrid
-from nearfield.records.records import RunRecord, Variable
+from nearfield.records.records import ExcitationRecord, RunRecord, Variable
 from nearfield.results import Result
 from nearfield.run import memory
 from nearfield.trust.entries import Trust, judged
@@ -99,6 +102,26 @@ def test_unequal_transmission_is_not_reciprocal(difference, verdict):
     assert (found.verdict, found.value) == (verdict, pytest.approx(difference))
 
 
+def test_waves_below_the_cut_off_of_their_mode_are_no_power():
+    """S to a mode that decays is a ratio of amplitudes: it may exceed 1, and differ from the way back."""
+    matrix = np.zeros((5, 2, 2))
+    matrix[:, 0, 0], matrix[:, 1, 0], matrix[:, 0, 1] = 0.6, 0.8, 0.8
+    matrix[:, 1, 1] = 0.6
+    matrix[:2, 0, 0], matrix[:2, 1, 0], matrix[:2, 0, 1], matrix[:2, 1, 1] = 1.0, 3.0, 0.5, 2.0
+    found = result_of(matrix, {"lossless": True})  # at 1 to 2 GHz
+    lines = [GuideLine("TE", 2 * np.pi * f / VACUUM_SPEED, 1e-3, 1e-12, 1.0, 1.0) for f in (0.5e9, 1.3e9)]
+    ports = {
+        f"p{n}": {"voltage": Variable(("time",), np.zeros(1), {"mode": "TE", **vars(line)})}
+        for n, line in enumerate(lines, start=1)
+    }
+    found.record.excitations |= {name: ExcitationRecord(ports=ports) for name in ports}
+    for name in ("passivity, p1", "passivity, p2", "reciprocity", "power balance, p1", "power balance, p2"):
+        assert entry(found, name).verdict == "good", name
+    higher = {"voltage": replace(ports["p2"]["voltage"], attributes={"mode": "TE", **vars(lines[1]), "cutoff": 80.0})}
+    found.record.excitations |= {name: ExcitationRecord(ports=ports | {"p2": higher}) for name in ports}
+    assert not [each for each in found.trust if "p2 driven" in each.name]  # below its cut-off throughout
+
+
 def test_power_that_a_lossless_model_loses_is_a_share():
     matrix = np.zeros((5, 2, 2))
     matrix[:, 0, 1] = matrix[:, 1, 0] = np.sqrt(0.9)
@@ -170,6 +193,21 @@ def test_sums_that_take_every_few_steps_alias_less_than_their_limit():
     found = entry(line(monitors=monitors, steps=10).run(), "aliasing")
     assert found.verdict == "good"
     assert found.value < -60
+
+
+def test_each_running_sum_is_judged_at_its_own_sampling_rate():
+    """A second monitor of higher frequencies samples more often, and says nothing of the first."""
+    low = nf.FieldDFT("low", (0, 0, 1e-3), (20e-3, 10e-3, 1e-3), ["1 GHz"])
+    high = nf.FieldDFT("high", (0, 0, 1e-3), (20e-3, 10e-3, 1e-3), ["400 GHz"])
+
+    sudden = nf.Samples((0.0, 1e-10, 2e-10, 2.01e-10), (0.0, 1.0, 1.0, 0.0))  # with much at high frequencies
+
+    def level(*monitors):
+        found = model_trust(Discretization(line(monitors=monitors, waveform=sudden, steps=10, time_step=2e-13)))
+        return next(each.value for each in found if each.name.startswith("aliasing"))
+
+    assert level(low, high) == pytest.approx(max(level(low), level(high)), abs=0.1)
+    assert level(low) > level(high) + 1.0
 
 
 def test_both_commands_hold_the_report(tmp_path, capsys):

@@ -138,6 +138,7 @@ class Run:
         steps = setup.expected_steps * len(setup.excitations)
         self.tuner = RunTuner(self.engine, self.started.choice, steps, model.check_every)
         facts = self.record.facts
+        facts["reference_impedances"] = {port.name: port.impedance for port in model._channels}
         facts |= plan_facts(setup, self.started) | self.tuner.facts() | self.started.facts()
         self.attempts = Attempts()
         judged = self.attempts.at("judging the model", partial(model_trust, setup), [])
@@ -259,7 +260,7 @@ def finish(record: RunRecord, setup: Discretization) -> None:
     excited = [port for port in ports if port.name in record.excitations]
     if record.status == "done" and excited:
         bands = [port_waveform(setup.simulation, port).band for port in excited]
-        impedances = {port.name: port.impedance for port in ports}
+        impedances = record.facts["reference_impedances"]
         record.sparameters = scattering_variables(record, bands, impedances, setup.time_step)
 
 
@@ -366,6 +367,7 @@ class TimeLoop:
         record.monitors = collector.monitor_records(self.fields.file_of)
         what = f"the samples of the waveform of excitation {self.excitation!r}"
         record.waveform = self.whole.attempts.at(what, self.used_waveform, None)
+        record.source_end = self.setup.source_end(self.excitation)
         return self.derived(record, collector, ended) if ended in ("steps", "decayed") else ended
 
     def derived(self, record: ExcitationRecord, collector: Collector, ended: str) -> str:

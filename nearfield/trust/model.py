@@ -175,18 +175,18 @@ def _far_field_media(setup: Discretization) -> Iterator[Trust]:
 
 def _aliases(setup: Discretization) -> Iterator[Trust]:
     """The part of the pulse above half the sampling rate of running sums, folded onto their frequencies."""
-    wanted = [f for monitor in setup.simulation.monitors for f in getattr(monitor, "frequencies", None) or ()]
-    if not wanted:
+    each = [getattr(monitor, "frequencies", None) for monitor in setup.simulation.monitors]
+    sums = [np.array(frequencies, dtype=float) for frequencies in each if frequencies]
+    if not sums:
         return
-    frequencies = np.array(wanted, dtype=float)
-    rate = 1 / (dft_stride(setup.context, frequencies) * setup.time_step)
+    folded = np.concatenate([1 / (dft_stride(setup.context, f) * setup.time_step) - f for f in sums])
     levels = []
     for waveform in all_waveforms(setup.simulation):
         if isinstance(waveform, ContinuousWave):  # a carrier has no spectrum to speak of, once its ramp is over
             continue
         band = np.linspace(0.0, waveform.maximum_frequency, 201)
         peak = np.abs(waveform.spectrum(band)).max()
-        levels.append(np.abs(waveform.spectrum(rate - frequencies)).max() / peak if peak > 0 else 0.0)
+        levels.append(np.abs(waveform.spectrum(folded)).max() / peak if peak > 0 else 0.0)
     level = float(decibels(max([*levels, 1e-15])))
     text = "of the pulse's peak fold onto recorded frequencies, as running sums do not take every step"
     yield judged("aliasing of running sums", level, *ALIAS, text, "dB")

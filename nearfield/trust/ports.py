@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from nearfield.analysis.guided_record import line_of
 from nearfield.analysis.sparameters import RETURNED
 from nearfield.entry.levels import decibels
 from nearfield.entry.wording import quantity
@@ -16,6 +17,7 @@ from nearfield.trust.entries import Recorded, Trust, judged
 ACTIVE = 1.01, 1.02  # sqrt(power out over power in): 1 % for the line's own dispersion, 2 % for a signal cut off
 UNEQUAL = 0.01, 0.02  # |Sij - Sji|
 SPOILED = 0.01, 0.05  # of the wave sent in: the error of S as b/a of one excitation
+DECAYS = 1e-6  # of a wave in a cell: less is rounding of one that travels
 SILENT = 1e-3  # below this part of the wave sent in the other ports are not worth a warning
 
 
@@ -26,8 +28,11 @@ def port_trust(result: Recorded) -> Iterator[Trust]:
         return
     matrix, frequency = variables["sparameters"].array, variables["frequency"].array
     to, source = ([str(name) for name in variables[dim].array] for dim in ("to", "source"))
-    outgoing = _outgoing(result, matrix, frequency, to, source)
+    carries = carrying(result.record, to, frequency)
+    outgoing = _outgoing(result, matrix, frequency, to, source, carries)
     for column, name in enumerate(source):
+        if not carries[:, column].any():
+            continue
         largest, at = largest_finite(np.sqrt(outgoing[:, column]), frequency)
         text = f"largest sqrt(power out over power in) over the band{at}; a passive structure has at most 1"
         if name in result.record.excitations or np.isfinite(largest):
@@ -35,7 +40,8 @@ def port_trust(result: Recorded) -> Iterator[Trust]:
     driven = [name for name in source if name in to and np.isfinite(matrix[:, :, source.index(name)]).any()]
     if len(driven) > 1:
         rows, columns = [to.index(name) for name in driven], [source.index(name) for name in driven]
-        square = matrix[:, rows][:, :, columns]
+        both = carries[:, rows, None] & carries[:, None, columns]
+        square = np.where(both, matrix[:, rows][:, :, columns], np.nan)
         with np.errstate(invalid="ignore"):
             largest, at = largest_finite(np.abs(square - np.swapaxes(square, 1, 2)), frequency)
         text = f"largest |Sij - Sji| over the band{at}; media without magnetisation are reciprocal"
@@ -44,20 +50,41 @@ def port_trust(result: Recorded) -> Iterator[Trust]:
         text = "of the wave sent in at most, by which S as b/a of this excitation errs; drive all ports for less"
         yield judged(f"waves sent back by other ports, {name} driven", total, *SPOILED, text)
     for name in driven:
-        yield from port_balance(result, name, outgoing[:, source.index(name)])
+        if carries[:, source.index(name)].any():
+            yield from port_balance(result, name, outgoing[:, source.index(name)])
+
+
+def carrying(record: RunRecord, ports: list[str], frequency: np.ndarray) -> np.ndarray:
+    """Whether a wave of each port carries power by itself, (frequency, port): below the cut-off of its mode it decays
+    along the guide, and S of it is a ratio of amplitudes that may exceed 1."""
+    found = np.ones((frequency.size, len(ports)), dtype=bool)
+    known = {name: port for run in record.excitations.values() for name, port in run.ports.items()}
+    for column, name in enumerate(ports):
+        line = line_of(known[name]) if name in known else None
+        if line is not None:
+            found[:, column] = np.abs(np.abs(line.per_cell(frequency)) - 1.0) < DECAYS
+    return found
 
 
 def _outgoing(
-    result: Recorded, matrix: np.ndarray, frequency: np.ndarray, to: list[str], source: list[str]
+    result: Recorded,
+    matrix: np.ndarray,
+    frequency: np.ndarray,
+    to: list[str],
+    source: list[str],
+    carries: np.ndarray,
 ) -> np.ndarray:
-    """Power out of all ports over that into all ports (frequency, source): where S is b/a of one excitation, what the
-    terminations of other ports send back goes in as well."""
-    outgoing: np.ndarray = np.sum(np.abs(matrix) ** 2, axis=1)
+    """Power out of all ports over that into all ports (frequency, source), NaN below the cut-off of the source: where
+    S is b/a of one excitation, what the terminations of other ports send back goes in as well."""
+    outgoing: np.ndarray = np.sum(np.abs(matrix) ** 2, axis=1, where=carries[:, :, None])
+    outgoing[~carries] = np.nan
     spoiled = {name for name, total, _ in _returned(result.record) if total > SILENT}
     for column, name in enumerate(source):
         if name in spoiled and name in result.record.excitations:
             waves = [result.excitation(name).waves(port, frequency) for port in to]
-            into, out = (sum(np.abs(wave[kind].values) ** 2 for wave in waves) for kind in "ab")
+            into, out = (
+                np.sum(carries.T * [np.abs(wave[kind].values) ** 2 for wave in waves], axis=0) for kind in "ab"
+            )
             with np.errstate(invalid="ignore", divide="ignore"):
                 outgoing[:, column] = np.where(np.isfinite(outgoing[:, column]), out / into, np.nan)
     return outgoing
