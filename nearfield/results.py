@@ -100,8 +100,8 @@ class ExcitationResult:
         V and I are at one time: where they are recorded half a step apart, as a waveguide port's, times cos(w dt/2).
 
         The second is abs(V + R I)^2/(8 R), R the port's reference impedance, and is nan where that is not known, or
-        half the square of the wave that a waveguide port without one sends in. Of a microstrip port both are taken at its feeding
-        sheet: what its line radiates counts as the antenna's.
+        half the square of the wave that a waveguide port without one sends in. Of a microstrip port both are taken at
+        its feeding sheet: what its line radiates counts as the antenna's.
         """
         if self.name not in self.record.ports:
             raise ModelError(

@@ -297,6 +297,30 @@ def test_a_guide_may_leave_through_the_surface_behind_its_port_alone():
     assert any("port 'in'" in text and "z_low" in text for text in warnings(8e-3, "+z"))
 
 
+def test_a_surface_reaches_back_along_half_a_guide_as_along_the_whole():
+    """The guide's middle lies on a wall of symmetry, and so does a face of the surface."""
+
+    def backs(cells, middle, walls):
+        simulation = nf.Simulation(
+            grid=nf.Grid.uniform(1e-3, cells),
+            structures=[nf.Structure(nf.Box((middle - 6e-3, 8e-3, -1), (middle + 6e-3, 16e-3, 12e-3)), nf.PEC)],
+            boundaries=nf.Boundaries(all=nf.CPML(4), **walls),
+            ports=[
+                nf.WaveguidePort(
+                    "in", (max(0.0, middle - 4e-3), 10e-3, 9e-3), (middle + 4e-3, 14e-3, 9e-3), "+z", "TE10"
+                )
+            ],
+            monitors=[nf.FarField("far", [30e9], lower=(0 if walls else 6e-3, 7e-3, 8e-3))],
+            waveform=nf.ModulatedGaussian(30e9, 5e9),
+            steps=10,
+        )
+        setup = Discretization(simulation)
+        return simulation.monitors[0]._box(setup.context)[0][2]
+
+    whole = backs((28, 24, 24), 14e-3, {})
+    assert whole == 7 and backs((14, 24, 24), 0.0, {"x_low": nf.PMC}) == whole
+
+
 def test_a_surface_in_a_lossy_medium_is_refused_before_the_run():
     lossy = nf.Simulation(
         grid=nf.Grid.uniform(1e-3, (40, 40, 40)),

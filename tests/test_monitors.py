@@ -125,6 +125,30 @@ def test_times_of_a_snapshot_become_the_nearest_steps_within_the_run():
         nf.Snapshot("s", (1, 2, 2), (4, 5, 2), times=[51.0])._terms(context)
 
 
+@pytest.mark.parametrize("make", [nf.Snapshot, nf.ElementStatistics])
+def test_a_run_that_ends_before_the_first_record_is_refused(make):
+    with pytest.raises(nf.ModelError, match="every = 101, but the run has 100 steps"):
+        make("s", (1, 2, 2), (4, 5, 2), every=101)._steps(graded().context)
+
+
+def test_records_due_after_the_fields_have_decayed_are_warned_of():
+    model = nf.Simulation(
+        nf.Grid.uniform(1e-3, (12, 12, 12)),
+        boundaries=nf.Boundaries(all=nf.CPML(4)),
+        sources=[nf.PointCurrent((6e-3,) * 3, "z", nf.GaussianDerivative(30e9))],
+        monitors=[
+            nf.Snapshot("late", (5e-3, 5e-3, 6e-3), (7e-3, 7e-3, 6e-3), "Ez", every=2000),
+            nf.Snapshot("both", (5e-3, 5e-3, 6e-3), (7e-3, 7e-3, 6e-3), "Ez", times=[1e-11, 5e-9]),
+            nf.Snapshot("good", (5e-3, 5e-3, 6e-3), (7e-3, 7e-3, 6e-3), "Ez", every=10),
+        ],
+        steps=3000,
+        decay=0.01,
+    )
+    said = [text for text in model.run(threads=1).facts["warnings"] if text.startswith("monitor")]
+    assert len(said) == 2 and "had decayed at step" in said[0]
+    assert "'late' recorded nothing: its first step is 2000" in said[0] and "'both' recorded 1 of its 2" in said[1]
+
+
 def test_spectra_of_a_box_at_a_high_wall_get_its_zeros_back():
     space = graded(x_high=nf.PMC)
     box = nf.FieldDFT("d", (4, 3, 4), (7, 6, 8), [1e-2, 2e-2], components=["Ex", "Ez", "Hy"])

@@ -12,7 +12,7 @@ from nearfield.entry.quantities import Whole
 from nearfield.entry.schema import tag
 from nearfield.lowering.context import Context
 from nearfield.monitors.field_file import FieldFile
-from nearfield.monitors.fields import BoxMonitor
+from nearfield.monitors.fields import BoxMonitor, regular_steps
 from nearfield.plan.recorders import Recording, SnapshotBox
 from nearfield.records.records import Variables
 
@@ -62,7 +62,8 @@ class ElementStatistics(BoxMonitor):
         return {"quantity": self.quantity, "method": self.method, "periods": periods}
 
     def _steps(self, context: Context) -> np.ndarray:
-        return np.arange(self.every, context.steps + 1, self.every)
+        """The steps after which elements are found."""
+        return regular_steps(self._label, self.every, context)
 
     def _terms(self, context: Context) -> list[SnapshotBox]:
         """One copy of each component. Error: too few cells, complex fields."""

@@ -19,6 +19,16 @@ from nearfield.records.records import HALF, Variable, Variables
 from nearfield.records.regions import Region, component_number, frequency_axis, time_axis, unit_of
 
 
+def regular_steps(label: str, every: int, context: Context) -> np.ndarray:
+    """Every so many steps of a run. Error: it ends before the first."""
+    if every > context.steps:
+        raise ModelError(
+            f"{label}: every = {every}, but the run has {context.steps} steps, so that nothing would be recorded; "
+            "give fewer steps between records, or run longer"
+        )
+    return np.arange(every, context.steps + 1, every)
+
+
 class BoxMonitor(BoxLike):
     """A box or plane of field components."""
 
@@ -78,7 +88,7 @@ class Snapshot(BoxMonitor):
     def _steps(self, context: Context) -> np.ndarray:
         """The steps after which snapshots are taken, sorted."""
         if self.every is not None:
-            return np.arange(self.every, context.steps + 1, self.every)
+            return regular_steps(self._label, self.every, context)
         times = np.asarray(self.times)
         steps = np.unique(np.maximum(np.rint(times / context.time_step).astype(np.int64), 1))
         if steps[-1] > context.steps:

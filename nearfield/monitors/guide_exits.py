@@ -27,23 +27,32 @@ def behind(guide: Guide) -> tuple[int, str]:
     return guide._along, "low" if guide._sign > 0 else "high"
 
 
-def exits(grid: YeeGrid, guides: tuple[Guide, ...], first: list[int], last: list[int]) -> Iterator[tuple[int, str]]:
-    """The sides of a box of nodes through which guides leave it behind their ports, closed by metal."""
-    low, high = ([float(grid.lines[a][node]) for a, node in enumerate(ends)] for ends in (first, last))
-    for guide in guides:
+def exits(
+    context: Context, first: list[int], last: list[int], walls: set[tuple[int, str]]
+) -> Iterator[tuple[int, str]]:
+    """The sides of a box of nodes through which guides leave it behind their ports, closed by metal.
+
+    A guide that a wall cuts, as one of symmetry, ends with the box there: `walls` are the sides where nothing passes.
+    """
+    lines = context.grid.lines
+    low = [-np.inf if (a, "low") in walls else float(lines[a][node]) for a, node in enumerate(first)]
+    high = [np.inf if (a, "high") in walls else float(lines[a][node]) for a, node in enumerate(last)]
+    for guide in context.guides:
         axis, side = behind(guide)
-        across = [a for a in range(3) if a != axis]
-        holds = all(low[a] < guide.lower[a] and guide.upper[a] < high[a] for a in across)
-        if guide.shape != "open" and holds and low[axis] < guide.lower[axis] < high[axis]:
+        if all(low[a] < guide.lower[a] and guide.upper[a] < high[a] for a in range(3)):
             yield axis, side
 
 
 def reached_back(
-    context: Context, first: list[int], last: list[int], ends: tuple[list[int], list[int]]
+    context: Context,
+    first: list[int],
+    last: list[int],
+    ends: tuple[list[int], list[int]],
+    walls: set[tuple[int, str]],
 ) -> tuple[list[int], list[int]]:
     """The box whose sides through which guides leave lie where the largest surface, between `ends`, has them."""
     low, high = list(first), list(last)
-    for axis, side in exits(context.grid, context.guides, first, last):
+    for axis, side in exits(context, first, last, walls):
         if side == "low":
             low[axis] = ends[0][axis]
         else:

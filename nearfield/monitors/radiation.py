@@ -196,7 +196,8 @@ class FarField(Monitor):
                     f"{self._label}: its surface, {span}, reaches into the CPML, where fields are damped; allowed: "
                     f"{AXES[axis]} {line[low]:.6g} to {line[stop]:.6g} m. Move it, or leave lower and upper out"
                 )
-        back = reached_back(context, first, last, self._largest(context))
+        walls = on_walls(context, triple(first), triple(last))
+        back = reached_back(context, first, last, self._largest(context), walls)
         return triple(back[0]), triple(back[1])
 
     def _largest(self, context: Context) -> tuple[list[int], list[int]]:

@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from nearfield.entry.levels import power_decibels
 from nearfield.trust.cut_off import LEFT, record_name
 from nearfield.trust.entries import Trust
 
+if TYPE_CHECKING:
+    from nearfield.discretization.discretization import Discretization
+
 NAMED = 4  # records that a warning names
 LARGEST_RISE = 10.0  # of the energy since the sources ended, over its least, that goes without a warning
 
 
-def ending_warnings(runs: dict[str, dict[str, Any]], decay: float | None, left: dict[str, list[Trust]]) -> list[str]:
-    """A warning for each excitation that was cut off, or at whose end the fields were rising."""
-    return [*cut_off(runs, decay, left), *rising(runs), *still(runs)]
+def ending_warnings(setup: Discretization, runs: dict[str, dict[str, Any]], left: dict[str, list[Trust]]) -> list[str]:
+    """A warning for each excitation that was cut off, at whose end the fields were rising, or that missed records."""
+    return [*cut_off(runs, setup.decay, left), *rising(runs), *still(runs), *missed(setup, runs)]
+
+
+def missed(setup: Discretization, runs: dict[str, dict[str, Any]]) -> list[str]:
+    """A warning for each monitor with records due after the step at which an excitation had decayed."""
+    found = []
+    for monitor in (each for each in setup.simulation.monitors if hasattr(each, "_steps")):
+        due, regular = monitor._steps(setup.context), monitor.every is not None
+        for name, facts in runs.items():
+            taken = int(np.count_nonzero(due <= facts["steps"]))
+            if facts["ended"] == "decayed" and taken < (1 if regular else due.size):
+                what = f"nothing: its first step is {due[0]}" if not taken else f"{taken} of its {due.size} times"
+                found.append(
+                    f"monitor {monitor.name!r} recorded {what}, and excitation {name!r} had decayed at step "
+                    f"{facts['steps']}; record earlier, or give `steps` without `decay`"
+                )
+    return found
 
 
 def still(runs: dict[str, dict[str, Any]]) -> list[str]:

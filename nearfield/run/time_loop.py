@@ -228,7 +228,7 @@ class Run:
         """Put what the records say of their own accuracy into the facts; returns warnings of it."""
         facts = self.record.facts
         if self.ranks.rank > 0:
-            return ending_warnings(facts["runs"], self.setup.decay, {})
+            return ending_warnings(self.setup, facts["runs"], {})
         attempts = self.attempts
         left: dict[str, list[Trust]] = {}
         for name, record in self.record.excitations.items():
@@ -240,7 +240,7 @@ class Run:
         ]
         facts["trust"] += [entry.json_data() for entry in chain(*left.values(), *surfaces)]
         returned = attempts.at("what undriven ports send back", partial(returned_warnings, self.record), [])
-        return [*ending_warnings(facts["runs"], self.setup.decay, left), *returned]
+        return [*ending_warnings(self.setup, facts["runs"], left), *returned]
 
     def folder_made_again(self) -> list[str]:
         """A warning where somebody has removed the folder of the results since the run began."""

@@ -82,9 +82,8 @@ def _outgoing(
     for column, name in enumerate(source):
         if name in spoiled and name in result.record.excitations:
             waves = [result.excitation(name).waves(port, frequency) for port in to]
-            into, out = (
-                np.sum(carries.T * [np.abs(wave[kind].values) ** 2 for wave in waves], axis=0) for kind in "ab"
-            )
+            powers = ([np.abs(wave[kind].values) ** 2 for wave in waves] for kind in "ab")
+            into, out = (np.sum(carries.T * each, axis=0) for each in powers)
             with np.errstate(invalid="ignore", divide="ignore"):
                 outgoing[:, column] = np.where(np.isfinite(outgoing[:, column]), out / into, np.nan)
     return outgoing
