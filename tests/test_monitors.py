@@ -5,6 +5,8 @@ import pytest
 from dipoles import Space, cube
 
 import nearfield as nf
+from nearfield.discretization.cautions import cautions
+from nearfield.discretization.discretization import Discretization
 from nearfield.plan.recorders import DFTBox, Recording, SnapshotBox
 from nearfield.records.records import MonitorRecord
 from nearfield.results import FieldResult
@@ -185,6 +187,78 @@ def test_collocated_components_of_a_linear_field_are_exact_at_cell_centres(upper
     for component in ("Ex", "Ey", "Ez", "Hx", "Hy", "Hz"):
         assert np.allclose(data[component].isel(frequency=0), expected, rtol=1e-12)
     assert data.sizes["x"] == (1 if upper[0] == 1 else 2)
+
+
+@pytest.mark.parametrize("place", [0.0, 6e-3])
+@pytest.mark.parametrize("x", ["periodic", nf.Bloch(phase=1.0)])
+def test_a_plane_on_a_seam_has_the_fields_of_one_in_the_middle_of_the_cell(x, place):
+    """All is moved by half a period, and what then lies a period off turns by the phase."""
+
+    def run(by, at):
+        corners = [(at, 0.0, 0.0), (at, 4e-3, 4e-3)]
+        model = nf.Simulation(
+            nf.Grid.uniform(1e-3, (6, 4, 4)),
+            boundaries=nf.Boundaries(all=nf.PEC, x=x),
+            sources=[nf.PointCurrent((1e-3 + by, 2e-3, 2e-3), "y", nf.Gaussian(30e9))],
+            monitors=[nf.Snapshot("s", *corners, every=20), nf.FieldDFT("d", *corners, [20e9])],
+            steps=60,
+            precision="double",
+        )
+        return model.run(threads=1)
+
+    seam, middle = run(0.0, place), run(3e-3, 3e-3)
+    turn = np.exp(-1j) if place and x != "periodic" else 1.0
+    for one, other in ((seam[name], middle[name]) for name in ("s", "d")):
+        found, wanted = one.collocated(), other.collocated()
+        for kind in "EH":
+            scale = max(float(np.abs(other[kind + axis]).max()) for axis in "xyz")
+            for name in (kind + axis for axis in "xyz"):
+                assert one[name].shape == other[name].shape
+                assert np.abs(found[name].values - turn * wanted[name].values).max() < 1e-9 * scale, name
+    assert seam["s"]["Ex"].x.values == pytest.approx(place + np.array([-0.5e-3, 0.5e-3]))
+
+
+@pytest.mark.parametrize("place", [0.0, 6e-3])
+def test_what_is_odd_across_a_pmc_wall_is_zero_on_it(place):
+    corners = [(place, 0.0, 0.0), (place, 4e-3, 4e-3)]
+    model = nf.Simulation(
+        nf.Grid.uniform(1e-3, (6, 4, 4)),
+        boundaries=nf.Boundaries(all=nf.PEC, x=nf.PMC),
+        sources=[nf.PointCurrent((2e-3, 2e-3, 2e-3), "y", nf.Gaussian(30e9))],
+        monitors=[nf.Snapshot("s", *corners, every=20), nf.FieldDFT("d", *corners, [20e9])],
+        steps=60,
+    )
+    result = model.run(threads=1)
+    for raw in (result["s"], result["d"]):
+        found = raw.collocated()
+        assert all(np.abs(raw[name]).max() > 0 for name in raw)
+        assert {name for name in raw if not found[name].values.any()} == {"Ex", "Hy", "Hz"}
+
+
+@pytest.mark.parametrize("x, said", [("periodic", "the seam of a periodic axis"), (nf.PMC, "a PMC wall")])
+def test_files_of_planes_with_samples_on_one_side_alone_are_warned_of(x, said):
+    planes = [
+        nf.Snapshot(name, (at, 0.0, 0.0), (at, 4e-3, 4e-3), "Ex", every=20, file=nf.FieldFile())
+        for name, at in (("end", 0.0), ("inside", 2e-3))
+    ]
+    model = nf.Simulation(
+        nf.Grid.uniform(1e-3, (6, 4, 4)), boundaries=nf.Boundaries(all=nf.PEC, x=x), monitors=planes, steps=60
+    )
+    (found,) = [text for text in cautions(Discretization(model)) if "half a cell off" in text]
+    assert f"'end' lies on {said} across x" in found.replace('"', "'")
+
+
+@pytest.mark.parametrize("lower, conductor, count", [(0.0, True, 1), (1e-3, True, 0), (0.0, False, 0)])
+def test_boxes_of_flux_on_walls_that_lose_are_warned_of(lower, conductor, count):
+    walls = nf.Boundaries(all=nf.CPML(2), z_low=nf.PEC, conductor=nf.Conductor(1e6) if conductor else None)
+    model = nf.Simulation(
+        nf.Grid.uniform(1e-3, (9, 9, 9)),
+        boundaries=walls,
+        monitors=[nf.Flux("box", (3e-3, 3e-3, lower), (6e-3, 6e-3, 6e-3), [20e9])],
+        sources=[nf.PointCurrent((4e-3, 4e-3, 4e-3), "z", nf.GaussianDerivative(20e9))],
+        steps=60,
+    )
+    assert sum("walls that lose power" in text for text in cautions(Discretization(model))) == count
 
 
 def test_running_sums_are_sampled_above_twice_the_band():

@@ -12,7 +12,7 @@ import numpy as np
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import FREQUENCY, LENGTH, TIME, Quantity, read_one
 from nearfield.entry.wording import quantity
-from nearfield.records.records import HALF, Variables, labelled
+from nearfield.records.records import HALF, ODD, Variables, labelled
 
 if TYPE_CHECKING:
     import xarray
@@ -52,8 +52,9 @@ class FieldResult(Mapping):
 
         H stays half a time step later than E in a snapshot: `time` is E's. Spectra have no such shift. Where a
         component jumps between samples the mean is that of both sides: on a face of metal half of the normal E and of
-        the tangential H above it; take a plane a cell above, or a `Probe`, which reads its own side. Error: samples
-        were left out (`sample_every`), so that none lie beside a centre.
+        the tangential H above it; take a plane a cell above, or a `Probe`, which reads its own side. On a wall of the
+        grid the other side is the image: of a PMC wall normal E and tangential H are 0. Error: samples were left out
+        (`sample_every`), so that none lie beside a centre.
         """
         if self._lacks_samples:
             raise ModelError(
@@ -216,7 +217,9 @@ def _moved(field: FieldResult, name: str, axes: dict[str, tuple[np.ndarray, np.n
         if axis not in field.variables:
             continue  # at the centres already
         if nodes.size == 1:
-            values = _on_plane(values, position, nodes[0], halves) if half else values
+            if half:
+                odd = axis in field.variables[name].attributes.get(ODD, "")
+                values = np.zeros_like(values) if odd else _on_plane(values, position, nodes[0], halves)
         elif not half:
             values = 0.5 * (_part(values, position, slice(1, None)) + _part(values, position, slice(None, -1)))
     return values
@@ -227,7 +230,7 @@ def _part(values: np.ndarray, axis: int, part: slice) -> np.ndarray:
 
 
 def _on_plane(values: np.ndarray, axis: int, node: float, halves: np.ndarray) -> np.ndarray:
-    if halves.size == 1:  # on a wall there is one side only
+    if halves.size == 1:  # on a PEC wall there is one side only, of which the other is the even image
         return values
     above = (node - halves[0]) / (halves[1] - halves[0])
     return (1 - above) * _part(values, axis, slice(0, 1)) + above * _part(values, axis, slice(1, 2))

@@ -9,7 +9,7 @@ import numpy as np
 
 from nearfield.analysis.cross_sections import CrossSections
 from nearfield.analysis.farfield import allowed_directions, far_fields, intensity
-from nearfield.analysis.pattern_variables import pattern_variables, read_exterior, surface_difference, surface_pattern
+from nearfield.analysis.pattern_variables import pattern_variables, read_exterior, surface_pattern
 from nearfield.analysis.surface import Surface, read_surface
 from nearfield.entry.errors import ModelError
 from nearfield.entry.levels import power_decibels
@@ -214,13 +214,6 @@ class FarFieldResult(CrossSections):
         The far field is free of it. In an antenna of this size currents and waves have such errors: use smaller cells.
         """
         return self._array(self.variables["grid_lag"].array, "grid_lag", "rad", ("frequency",))
-
-    def surface_consistency(self, other: FarFieldResult) -> float | None:
-        """Largest difference from the far field of another surface about the same antenna, over the largest field.
-
-        None without a common frequency.
-        """
-        return surface_difference(self.variables, other.variables)
 
     def per_source(self) -> FarFieldResult:
         """The far field divided by the source's spectrum: watt and volt for a continuous source of amplitude 1."""

@@ -46,7 +46,14 @@ from nearfield.metal.crowded_current import conductors_that_lose_too_little
 from nearfield.metal.patches import pair
 from nearfield.metal.resistive_cautions import coarse_resistive_rims
 from nearfield.metal.slanted_walls import thin_slanted_walls
-from nearfield.monitors.cautions import cut_sources, frequencies_outside_band, monitors_in_cpml, probes_in_metal
+from nearfield.monitors.cautions import (
+    cut_sources,
+    frequencies_outside_band,
+    monitors_in_cpml,
+    one_sided_planes,
+    probes_in_metal,
+    walls_without_flux,
+)
 from nearfield.monitors.points_across import points_across
 from nearfield.ports.cautions import floating_circuits, idle_sources, lines_drawn_on, ringing_columns
 from nearfield.sources.cautions import static_parts, sudden
@@ -98,6 +105,8 @@ def cautions(setup: Discretization) -> list[str]:
         *(static_parts(sources, context) if lit else ()),
         *frequencies_outside_band(monitors, setup.band),
         *monitors_in_cpml(monitors, grid, model.boundaries),
+        *one_sided_planes(monitors, context),
+        *walls_without_flux(monitors, context),
         *floating_circuits(*circuits, context),
         *ringing_columns((who, each._circuit(), edges) for who, each, edges in two_poles),
         *lines_drawn_on((port for port in model.ports if port.kind == "microstrip"), context),

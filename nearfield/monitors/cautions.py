@@ -12,6 +12,8 @@ from nearfield.grid.meshing import corners_of
 from nearfield.grid.yee import AXES, COMPONENTS
 from nearfield.lowering.interpolation import point_samples
 from nearfield.lowering.one_sided import silent
+from nearfield.monitors.seams import Seam, odd_across
+from nearfield.sources.edges import flat_axes
 
 if TYPE_CHECKING:
     from nearfield.grid.boundaries import Boundaries
@@ -64,6 +66,37 @@ def probes_in_metal(monitors: Labelled, context: Context) -> Iterator[str]:
             index, _ = point_samples(context, component, monitor.position)
             if silent(context, component, np.stack(index)).all():
                 yield f"{who} lies in a conductor, where {monitor.component} is zero; move it out"
+
+
+def one_sided_planes(monitors: Labelled, context: Context) -> Iterator[str]:
+    """Planes whose file has the half samples of one side alone where the other side differs; one warning each."""
+    for who, monitor in monitors:
+        if getattr(monitor, "file", None) is None:
+            continue
+        first, last = monitor._corners(context)
+        odd = "".join(odd_across(context, component, first, last) for component in (0, 1, 2))
+        flat = [axis for axis in range(3) if first[axis] == last[axis]]
+        seams = [AXES[axis] for axis in flat if Seam.at(context.grid, axis, first[axis])]
+        for axis in dict.fromkeys((*odd, *seams)):
+            yield (
+                f"{who} lies on {'a PMC wall' if axis in odd else 'the seam of a periodic axis'} across {axis}, and "
+                f"its file has samples midway between lines along {axis} on one side of it alone: they stand for the "
+                "plane half a cell off. Move it by a cell, or leave `file` out"
+            )
+
+
+def walls_without_flux(monitors: Labelled, context: Context) -> Iterator[str]:
+    """Boxes of flux on walls that take power, which those faces do not count; one warning each."""
+    for who, monitor in monitors if context.boundaries.conductor is not None else ():
+        if monitor.kind != "flux" or flat_axes(monitor.lower, monitor.upper):
+            continue
+        corners, ends = monitor._corners(context), ((0, 0, 0), context.grid.cells)
+        faces = [(a, side) for side in (0, 1) for a in range(3) if corners[side][a] == ends[side][a]]
+        if any(context.boundaries.face(*face) == "pec" for face in faces):
+            yield (
+                f"{who} has faces on walls that lose power (`conductor` of the boundaries), and does not count what "
+                "these take; let it end a cell before them to count it"
+            )
 
 
 def cut_sources(monitors: Labelled, sources: Labelled, context: Context) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
@@ -10,12 +11,13 @@ from pydantic import Field, model_validator
 from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import Times, Whole
 from nearfield.entry.schema import tag
-from nearfield.grid.yee import AXES, COMPONENTS
+from nearfield.grid.yee import AXES, COMPONENTS, is_half
 from nearfield.lowering.context import Context, dft_stride
 from nearfield.monitors.field_file import FieldFile
 from nearfield.monitors.regions import BoxLike, Components, SomeFrequencies, held_region, is_held, over_open_edges
+from nearfield.monitors.seams import Seam, odd_across
 from nearfield.plan.recorders import DFTBox, Recording, SnapshotBox
-from nearfield.records.records import HALF, Variable, Variables
+from nearfield.records.records import HALF, ODD, Variable, Variables
 from nearfield.records.regions import Region, component_number, frequency_axis, time_axis, unit_of
 
 
@@ -43,15 +45,47 @@ class BoxMonitor(BoxLike):
         names = self.components or COMPONENTS
         return {name: Region.between(context.grid, component_number(name), first, last) for name in names}
 
+    def _seams(self, context: Context) -> dict[int, Seam]:
+        """The seams of periodic axes on which it lies as a plane, by axis; what goes to a file has one side alone."""
+        first, last = self._corners(context)
+        flat = [axis for axis in range(3) if first[axis] == last[axis] and getattr(self, "file", None) is None]
+        return {axis: seam for axis in flat if (seam := Seam.at(context.grid, axis, first[axis])) is not None}
+
+    def _parts(self, context: Context) -> dict[str, list[Region]]:
+        """The regions of each component, one, and of a plane on a seam those on both sides of it."""
+        found = {name: [region] for name, region in self._regions(context).items()}
+        for name, axis, seam in ((n, *each) for n in found for each in self._seams(context).items()):
+            if is_half(component_number(name), axis):
+                found[name] = [side for part in found[name] for side in seam.sides(part)]
+        return found
+
     def _held(self, context: Context) -> list[Region]:
         """The part of each region that the engine holds."""
-        return [held_region(region, context) for region in self._regions(context).values() if is_held(region, context)]
+        parts = [part for own in self._parts(context).values() for part in own]
+        return [held_region(part, context) for part in parts if is_held(part, context)]
+
+    def _joined(
+        self, context: Context, parts: list[Region], taken: list[np.ndarray | None], leading: int
+    ) -> np.ndarray:
+        """The samples of a component from those of its parts; `leading`: how many times or frequencies."""
+        values = [over_open_edges(part, own, context, leading) for part, own in zip(parts, taken)]
+        for axis, seam in reversed(self._seams(context).items()):
+            if is_half(parts[0].component, axis):
+                values = [seam.joined(*pair) for pair in zip(values[::2], values[1::2])]
+        return values[0]
+
+    def _notes(self, context: Context, component: int) -> dict[str, str]:
+        """The attributes of a component."""
+        odd = odd_across(context, component, *self._corners(context))
+        return {"units": unit_of(component)} | ({ODD: odd} if odd else {})
 
     def _positions(self, context: Context) -> Variables:
         """The coordinates of the box's nodes and half nodes along each axis."""
         variables: Variables = {}
         for number in (0, 1, 3, 4):  # two of E, two of H: every axis both ways
             variables |= Region.between(context.grid, number, *self._corners(context)).coordinates(context.grid)
+        for axis, seam in self._seams(context).items():
+            variables[AXES[axis] + HALF] = replace(variables[AXES[axis] + HALF], values=seam.places)
         return {name: variables[name] for axis in AXES for name in (axis, axis + HALF)}
 
 
@@ -110,14 +144,14 @@ class Snapshot(BoxMonitor):
             return {}
         left, variables = iter(recordings), self._positions(context)
         steps = self._steps(context)[: len(recordings[0].time) if recordings else 0]
-        for name, region in self._regions(context).items():
-            half = region.component >= 3
-            taken = next(left) if is_held(region, context) else None
-            axis = time_axis(taken.time if taken else (steps + 0.5 * half) * context.time_step, half)
-            values = over_open_edges(region, taken.values if taken else None, context, len(steps))
+        for name, parts in self._parts(context).items():
+            region, half = parts[0], parts[0].component >= 3
+            taken = [next(left) if is_held(part, context) else None for part in parts]
+            axis = time_axis(taken[0].time if taken[0] else (steps + 0.5 * half) * context.time_step, half)
+            values = self._joined(context, parts, [each and each.values for each in taken], len(steps))
             values = values if context.boundaries.complex_fields else values.real
             variables |= axis
-            variables[name] = Variable((*axis, *region.dims), values, {"units": unit_of(region.component)})
+            variables[name] = Variable((*axis, *region.dims), values, self._notes(context, region.component))
         return variables
 
 
@@ -148,9 +182,10 @@ class FieldDFT(BoxMonitor):
         """The spectra of the components."""
         left = iter(recordings)
         variables = frequency_axis(np.asarray(self.frequencies)) | self._positions(context)
-        for name, region in self._regions(context).items():
-            values = next(left).values if is_held(region, context) else None
-            values = over_open_edges(region, values, context, len(self.frequencies))
-            attributes = {"units": unit_of(region.component) + " s"}
-            variables[name] = Variable(("frequency", *region.dims), values, attributes)
+        for name, parts in self._parts(context).items():
+            taken = [next(left).values if is_held(part, context) else None for part in parts]
+            values = self._joined(context, parts, taken, len(self.frequencies))
+            attributes = self._notes(context, parts[0].component)
+            attributes["units"] += " s"
+            variables[name] = Variable(("frequency", *parts[0].dims), values, attributes)
         return variables

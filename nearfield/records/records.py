@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nearfield.grid.yee import YeeGrid
 
 HALF = "_half"  # a dim of this ending lies midway between grid lines or time steps; users see it without
+ODD = "odd_across"  # attribute of a component: the axes of PMC walls on which its plane lies, where it is 0
 PARTS = ("_re", "_im")  # a complex component is stored in files as two of these endings; users see one without
 
 

@@ -25,7 +25,8 @@ def ending_warnings(setup: Discretization, runs: dict[str, dict[str, Any]], left
 def missed(setup: Discretization, runs: dict[str, dict[str, Any]]) -> list[str]:
     """A warning for each monitor with records due after the step at which an excitation had decayed."""
     found = []
-    for monitor in (each for each in setup.simulation.monitors if hasattr(each, "_steps")):
+    monitors: list[Any] = [each for each in setup.simulation.monitors if hasattr(each, "_steps")]
+    for monitor in monitors:
         due, regular = monitor._steps(setup.context), monitor.every is not None
         for name, facts in runs.items():
             taken = int(np.count_nonzero(due <= facts["steps"]))
