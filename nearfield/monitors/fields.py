@@ -148,7 +148,7 @@ class Snapshot(BoxMonitor):
             region, half = parts[0], parts[0].component >= 3
             taken = [next(left) if is_held(part, context) else None for part in parts]
             axis = time_axis(taken[0].time if taken[0] else (steps + 0.5 * half) * context.time_step, half)
-            values = self._joined(context, parts, [each and each.values for each in taken], len(steps))
+            values = self._joined(context, parts, [None if each is None else each.values for each in taken], len(steps))
             values = values if context.boundaries.complex_fields else values.real
             variables |= axis
             variables[name] = Variable((*axis, *region.dims), values, self._notes(context, region.component))
