@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from nearfield.bodies.files import BODIES, KINDS
 from nearfield.entry.errors import ModelError
 from nearfield.entry.messages import readable
-from nearfield.entry.parameters import resolved
+from nearfield.entry.parameters import TABLE, followed_by, resolved
 from nearfield.entry.toml_text import children
 
 if TYPE_CHECKING:
@@ -62,6 +62,16 @@ def loads(
         raise ModelError(f"{name}: {error}") from None
     except RecursionError:
         raise ModelError(f"{name}: nested too deeply; a model file needs five levels") from None
+
+
+def derived_parameters(path: str | Path, parameters: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The parameters of a model file that are expressions of others, each with those that it follows.
+
+    parameters: values that are set in place of the file's own, and follow nothing. Error: none for a file that `load`
+    reads with them.
+    """
+    table = parse(read_text(Path(path)), str(path)).get(TABLE, {})
+    return followed_by({**table, **parameters})
 
 
 def read_text(path: Path) -> str:

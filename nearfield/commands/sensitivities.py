@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,12 @@ from nearfield.commands.writing import refuse_unwritable, written_to
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import PREFIXED, quantity
 from nearfield.machine.facts import source_commit
-from nearfield.model_file import load
+from nearfield.model_file import derived_parameters, load
 from nearfield.studies.dip_slopes import Tolerance, tolerances
 from nearfield.studies.sensitivities import sensitivities
 from nearfield.studies.sweep_table import save_sweep
 from nearfield.studies.sweep_values import spaced
-from nearfield.studies.varied import alike, varied
+from nearfield.studies.varied import alike, refuse_followers, varied
 
 if TYPE_CHECKING:
     from nearfield.simulation import Simulation
@@ -43,6 +43,11 @@ def tell_sensitivities(
         if unknown or not names:
             there = ", ".join(table) or "none: give it a table [parameters], docs/model-file.md"
             raise ModelError(f"{model}: --of {of or ''} asks for {', '.join(unknown) or 'parameters'}; it has {there}")
+        derived = derived_parameters(model, settings)
+        if of is None:
+            names = [name for name in names if name not in derived]
+            out.warn(*(left_out(name, others) for name, others in derived.items()))
+        refuse_followers(names, derived)
         at = None if frequencies is None else listed(frequencies)
         values = {name: settings.get(name, table[name]) for name in names}
 
@@ -66,6 +71,12 @@ def tell_sensitivities(
         out.answer(answer | {"file": output and str(output)}, readable(rows))
         out.warn(*closer(rows, found.frequency.values))
     return 0
+
+
+def left_out(name: str, others: Sequence[str]) -> str:
+    """The warning of a parameter that is an expression of others."""
+    known = ", ".join(others)
+    return f"left out: parameter {name} follows {known}, whose derivatives hold it; --of {name} varies it alone"
 
 
 def listed(given: str) -> list[str]:

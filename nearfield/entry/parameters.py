@@ -126,6 +126,22 @@ class Parameters:
         return found
 
 
+def followed_by(table: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The parameters that are expressions of others, each with all those that it follows, through others too.
+
+    Error: ExpressionError.
+    """
+    parameters = Parameters(table, {})
+    for name in table:
+        parameters.value(name)
+    direct = {name: [other for other in table if name in parameters.users[other]] for name in table}
+
+    def all_of(name: str) -> set[str]:
+        return {name}.union(*(all_of(other) for other in direct[name]))
+
+    return {name: [other for other in table if other in all_of(name) - {name}] for name in table if direct[name]}
+
+
 def resolved(values: dict[str, Any], text: str, where: str, settings: Mapping[str, Any] | None = None) -> None:
     """Put values in the place of a model's expressions, and its parameters' values into its table `parameters`.
 

@@ -51,13 +51,14 @@ def sensitivities(
     """How S-parameters change with sizes and media of structures: one run a port, whatever the number of parameters.
 
     make: a function of the parameters that gives a `Simulation`, or a model file with `[parameters]`. parameters: the
-    values at which derivatives are taken, numbers (SI) or texts ("15 mm"); of a model file also names alone.
-    frequencies: Hz; left out, 101 over the band of the pulses, on large models fewer, down to 11. output: a file for
-    the run's result. steps: by how much a parameter is changed to see which coefficients it moves (SI or text); left
-    out, so much that bodies move by 0.002 of a cell (flat metal along the axes and boxes of media by a tenth), or
-    1e-5 of its value where none moves. probes: names of monitors `Probe` whose spectra are derived too, by one further
-    run each. far_fields: ("pattern", theta, phi, "theta") each, a monitor `FarField`, a direction and the part of E (or
-    "phi"), by one further run each; an automatic grid then stays.
+    values at which derivatives are taken, numbers (SI) or texts ("15 mm"); of a model file also names alone. A
+    parameter that is an expression of another moves with it; names of both are refused, values for both give partial
+    derivatives. frequencies: Hz; left out, 101 over the band of the pulses, on large models fewer, down to 11. output:
+    a file for the run's result. steps: by how much a parameter is changed to see which coefficients it moves (SI or
+    text); left out, so much that bodies move by 0.002 of a cell (flat metal along the axes and boxes of media by a
+    tenth), or 1e-5 of its value where none moves. probes: names of monitors `Probe` whose spectra are derived too, by
+    one further run each. far_fields: ("pattern", theta, phi, "theta") each, a monitor `FarField`, a direction and the
+    part of E (or "phi"), by one further run each; an automatic grid then stays.
 
     Variables: `sparameters` (frequency, to, source), `derivative` (parameter, frequency, to, source) per SI unit of the
     parameter, and of each parameter its `value`, `unit`, `step`; with probes `field` (probe, frequency, source), as of

@@ -61,16 +61,31 @@ def making(
         if not isinstance(parameters, Mapping):
             raise ModelError('parameters of a function need their values, such as {"length": "15 mm"}')
         return make, dict(parameters)
-    from nearfield.model_file import load
+    from nearfield.model_file import derived_parameters, load
 
     names = [parameters] if isinstance(parameters, str) else list(parameters)
     settings = dict(parameters) if isinstance(parameters, Mapping) else {}
     table = load(make, settings).parameters
+    refuse_followers(names, derived_parameters(make, settings))
     unknown = [name for name in names if name not in table]
     if unknown or not names:
         there = ", ".join(table) or "none, see docs/model-file.md"
         raise ModelError(f"{make}: parameters given: {', '.join(names) or 'none'}; the file has {there}")
     return (lambda **values: load(make, settings | values)), {name: table[name] for name in names}
+
+
+def refuse_followers(names: Sequence[str], derived: Mapping[str, Sequence[str]]) -> None:
+    """Error: a parameter is an expression of another that is named beside it: one would vary while the other stays.
+
+    derived: of each such parameter those that it follows.
+    """
+    for name in names:
+        if both := [other for other in derived.get(name, ()) if other in names]:
+            raise ModelError(
+                f"parameters given: {', '.join(names)}; {name} is an expression of {', '.join(both)} and moves with "
+                f"it, so derivatives for both would count it twice. Leave {name} out, or name it alone: what it is an "
+                "expression of stays then. With a value set for it, it follows nothing"
+            )
 
 
 def varied(values: Mapping[str, Any], steps: Mapping[str, Any], make: Callable[..., Simulation]) -> list[Varied]:

@@ -1,0 +1,70 @@
+"""`nearfield sensitivities`: which parameters it takes, at which frequencies, and what it says of the others."""
+
+from pathlib import Path
+
+import pytest
+
+import nearfield as nf
+from nearfield.cli import main
+
+MODEL = """
+steps = 150
+[parameters]
+wavelength = "9.2 mm"
+length = "= wavelength / 2"
+permittivity = 4.0
+[grid]
+kind = "uniform"
+spacing = "1 mm"
+cells = [9, 9, 9]
+[boundaries]
+all = "pec"
+[media.block]
+permittivity = "= permittivity"
+[[structures]]
+medium = "block"
+shape = {kind = "box", lower = ["2 mm", "2 mm", 0], upper = ["7 mm", "7 mm", "= length"]}
+[[ports]]
+kind = "lumped"
+name = "feed"
+lower = ["4 mm", "4 mm", 0]
+upper = ["4 mm", "4 mm", "1 mm"]
+axis = "z"
+waveform = {kind = "modulated-gaussian", frequency = "10 GHz", bandwidth = "8 GHz"}
+"""
+COMMAND = ["sensitivities", "m.toml", "--threads", "1", "--output", "s.h5", "--at"]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("m.toml").write_text(MODEL)
+
+
+def slopes(*given):
+    """The derivatives at 10 GHz of parameters by their names."""
+    assert main([*COMMAND, "10GHz", *given]) == 0
+    found = nf.open_sweep("s.h5").derivative
+    return {str(name): found.sel(parameter=name).values.item() for name in found.parameter.values}
+
+
+def test_a_parameter_moves_what_is_an_expression_of_it(capsys):
+    found, alone = slopes(), slopes("--of", "length")
+    assert set(found) == {"wavelength", "permittivity"}
+    assert found["wavelength"] == pytest.approx(alone["length"] / 2, rel=1e-5)  # length = wavelength / 2
+    assert "left out: parameter length follows wavelength" in capsys.readouterr().err
+
+
+def test_a_parameter_and_what_is_an_expression_of_it_are_refused_together(capsys):
+    said = "length is an expression of wavelength and moves with it"
+    assert main([*COMMAND, "10GHz", "--of", "length,wavelength"]) == 2
+    assert said in capsys.readouterr().err
+    with pytest.raises(nf.ModelError, match=said):
+        nf.sensitivities("m.toml", ["length", "wavelength"], [10e9])
+    Path("m.toml").write_text(MODEL.replace('"9.2 mm"', '"= 2 * height"\nheight = "4.6 mm"'))
+    with pytest.raises(nf.ModelError, match="length is an expression of height"):
+        nf.sensitivities("m.toml", ["length", "height"], [10e9])
+
+
+def test_a_value_that_is_set_follows_nothing():
+    assert set(slopes("--set", "length=4.6mm", "--of", "length,permittivity")) == {"length", "permittivity"}
