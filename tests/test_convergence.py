@@ -130,6 +130,42 @@ def test_unknown_quantities_are_refused_with_the_forms_there_are(words):
         quantity_of(words)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "tip resonance between 10 and 11 GHz",
+        "tip resonance between 10e9 and 11e9",
+        "tip resonance between 10GHz and 11GHz",
+    ],
+)
+def test_the_unit_of_a_band_is_that_of_both_its_ends(words, monkeypatch):
+    asked = []
+
+    def noted(result, band, probe):
+        asked.append(band)
+        raise nf.ModelError("asked")
+
+    monkeypatch.setattr("nearfield.studies.quantities.resonances", noted)
+    with pytest.raises(nf.ModelError, match="asked"):
+        quantity_of(words).read(None)
+    assert asked == [(10e9, 11e9)]
+
+
+def test_a_band_that_ends_below_its_beginning_is_refused_with_its_ends():
+    with pytest.raises(nf.ModelError, match="ends below its beginning, 11 GHz to 10 GHz"):
+        quantity_of("S11 dip between 11 and 10 GHz")
+
+
+def test_ports_from_ten_on_have_a_name_in_quantities():
+    ports = [nf.LumpedPort(f"p{n}", (n * 1e-3, 4e-3, 0), (n * 1e-3, 4e-3, 1e-3), "z") for n in range(2, 12)]
+    model = cavity(nf.Grid.uniform("1 mm", (14, 8, 8)), size=8e-3).replace(
+        sources=(), ports=ports, waveform=nf.Gaussian("15 GHz")
+    )
+    quantity_of("S10,1 dB at 5 GHz").refuse(model)
+    with pytest.raises(nf.ModelError, match="there is 10 ports"):
+        quantity_of("S11,1 dB at 5 GHz").refuse(model)
+
+
 @pytest.mark.parametrize("factor", [float("nan"), float("inf")])
 def test_refinements_that_are_no_numbers_are_refused(factor):
     with pytest.raises(nf.ModelError, match=r"give a factor between 0\.5 and 100"):

@@ -134,10 +134,34 @@ def test_goals_know_what_is_missed_and_its_slope():
 
 
 @pytest.mark.parametrize(
+    ("text", "low", "high"),
+    [
+        ("S11 < -6 dB between 5 and 9 GHz", 5e9, 9e9),
+        ("S11 < -6 dB between 5 GHz and 9 GHz", 5e9, 9e9),
+        ("S11 < -6 dB between 5e9 and 9e9", 5e9, 9e9),
+        ("tip field < 5 dBV/m at 2e9", 2e9, 2e9),
+    ],
+)
+def test_the_unit_of_a_band_is_that_of_both_its_ends(text, low, high):
+    (goal,) = goals_of(text)
+    assert goal.frequencies[[0, -1]] == pytest.approx([low, high], rel=1e-15)
+
+
+@pytest.mark.parametrize(("words", "to", "source"), [("S1,10", 0, 9), ("s10,1", 9, 0), ("S2,1", 1, 0), ("S21", 1, 0)])
+def test_ports_from_ten_on_have_a_name_in_goals(words, to, source):
+    (goal,) = goals_of(f"{words} < -6 dB at 5 GHz")
+    assert (goal.to, goal.source) == (to, source)
+
+
+@pytest.mark.parametrize(
     ("change", "said"),
     [
         ({"goals": "S11 below -20"}, "give it as"),
-        ({"goals": "S11 < -20 dB between 8 GHz and 7 GHz"}, "ends below its beginning"),
+        ({"goals": "S11 < -20 dB between 8 GHz and 7 GHz"}, "ends below its beginning, 8 GHz to 7 GHz"),
+        ({"goals": "S11 < -20 dB between 8 and 7 GHz"}, "ends below its beginning, 8 GHz to 7 GHz"),
+        ({"goals": "S11 < -1.5.2 dB at 7 GHz"}, "give it as"),
+        ({"goals": "S110 < -20 dB at 7 GHz"}, "give it as"),
+        ({"goals": GAIN.replace("0, 0", "0.0.1, 0")}, "give it as"),
         ({"goals": []}, "there is no goal"),
         ({"goals": "S11 < 1e400 dB at 7 GHz"}, "its limit lies beyond 1000 dB"),
         ({"parameters": {"length": ("14 mm", "11 mm")}}, "not above its beginning"),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nearfield.commands.console import print_answer
-from nearfield.commands.show import frequency, opened
+from nearfield.commands.show import opened
 from nearfield.commands.tables import columns
 from nearfield.entry.wording import quantity
 
@@ -21,9 +21,10 @@ UNITS = {"frequency": "_hertz", "decay_rate": "_per_second"}
 def show_resonances(path: Path, probe: str, band: tuple[str, str], options: dict[str, Any], as_json: bool) -> int:
     """Print the resonances that a result's probe holds in a band."""
     from nearfield.analysis.resonances import resonances
+    from nearfield.studies.words import ends_as_typed
 
     file, result = opened(path)
-    modes = resonances(result, (frequency(band[0]), frequency(band[1])), probe=probe, **options)
+    modes = resonances(result, ends_as_typed(*band), probe=probe, **options)
     answer = {"result": str(file), "probe": probe, "time_origin_seconds": modes.attrs["time_origin"]}
     return print_answer(as_json, {**answer, "modes": rows(modes)}, text(modes))
 

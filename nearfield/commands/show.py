@@ -80,14 +80,6 @@ def opened(path: Path) -> tuple[Path, Result]:
     return file, open_result(file)
 
 
-def frequency(given: str) -> str | float:
-    """A frequency as typed: a number in Hz, or with a unit."""
-    try:
-        return float(given)
-    except ValueError:
-        return given
-
-
 def sections_beside(folder: Path, result: Result, remarks: list[str]) -> list[Recipe]:
     """The report's sections of files that other commands left beside a result."""
     from nearfield.report.element_section import element_recipes
@@ -101,12 +93,13 @@ def show_result(path: Path, output: Path | None, ringing: tuple[str, str, str] |
     """Draw everything that a result file holds, and the resonances at a probe between two frequencies."""
     from nearfield.report import resonance_plots
     from nearfield.report.show import show
+    from nearfield.studies.words import ends_as_typed
 
     file, result = opened(path)
     rings = []
     if ringing:
         probe, low, high = ringing
-        rings.append(resonance_plots.ringing(result, probe, (frequency(low), frequency(high))))
+        rings.append(resonance_plots.ringing(result, probe, ends_as_typed(low, high)))
     folder = output if output is not None else file.parent
     with console(as_json) as out:
         make_folder(folder)

@@ -15,17 +15,17 @@ import numpy as np
 
 from nearfield.entry.errors import ModelError
 from nearfield.entry.levels import decibels
-from nearfield.entry.quantities import FREQUENCY, Quantity
 from nearfield.studies.pattern_slopes import POLARISATIONS, label
+from nearfield.studies.words import PORTS, band, hertz
 
 if TYPE_CHECKING:
     import xarray
 
 MOST_DECIBELS = 1000.0  # of a limit, far beyond any field or gain
 POINTS = 21  # frequencies at which a band is asked
-NUMBER = r"[-+]?[\d.]+(?:e[-+]?\d+)?"
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 WHERE = r"(?:between (?P<low>.+?) and (?P<high>.+)|at (?P<at>.+))"
-WAVES = re.compile(rf"S(?P<to>\d)(?P<source>\d) ?(?P<way>[<>]) ?(?P<limit>{NUMBER}) ?dB {WHERE}", re.IGNORECASE)
+WAVES = re.compile(rf"S{PORTS} ?(?P<way>[<>]) ?(?P<limit>{NUMBER}) ?dB {WHERE}", re.IGNORECASE)
 GAIN = re.compile(
     rf"(?P<monitor>.+) realized gain ?(?P<way>[<>]) ?(?P<limit>{NUMBER}) ?dBi {WHERE} "
     rf"towards (?P<theta>{NUMBER}),? ?(?P<phi>{NUMBER}) ?deg",
@@ -33,9 +33,10 @@ GAIN = re.compile(
 )
 FIELD = re.compile(rf"(?P<monitor>.+) field ?(?P<way>[<>]) ?(?P<limit>{NUMBER}) ?dB(?:V/m|A/m)? {WHERE}", re.IGNORECASE)
 FORMS = (
-    '"S11 < -15 dB between 2.4 GHz and 2.5 GHz" or "S21 > -1 dB at 5 GHz", ports counted from 1, or "PATTERN realized '
-    'gain > 6 dBi at 2.45 GHz towards 0, 0 deg", a far field\'s name and the angles theta and phi, or "PROBE field '
-    "< 20 dBV/m at 2.45 GHz\", a probe's name and its level for a source of amplitude 1 (of a magnetic field dBA/m)"
+    '"S11 < -15 dB between 2.4 GHz and 2.5 GHz" or "S21 > -1 dB at 5 GHz", ports counted from 1 (port 10 as S1,10), or '
+    '"PATTERN realized gain > 6 dBi at 2.45 GHz towards 0, 0 deg", a far field\'s name and angles theta, phi, or '
+    '"PROBE field < 20 dBV/m at 2.45 GHz", a probe\'s name and its level for a source of amplitude 1 (of a magnetic '
+    "field dBA/m)"
 )
 
 
@@ -162,8 +163,8 @@ def goals_of(texts: str | Sequence[str]) -> list[Goal]:
 def _goal(text: str) -> Goal:
     words = " ".join(str(text).split())
     match = WAVES.fullmatch(words)
-    if match is not None and "0" not in (match["to"], match["source"]):
-        return WaveGoal(*_common(text, match), int(match["to"]) - 1, int(match["source"]) - 1)
+    if match is not None and min(ports := (int(match["to"]), int(match["source"]))) > 0:
+        return WaveGoal(*_common(text, match), *(port - 1 for port in ports))
     match = FIELD.fullmatch(words)
     if match is not None:
         return FieldGoal(*_common(text, match), match["monitor"])
@@ -176,15 +177,11 @@ def _goal(text: str) -> Goal:
 
 def _common(text: str, match: re.Match[str]) -> tuple[str, str, float, np.ndarray]:
     """Text, way, limit (dB) and frequencies (Hz) of a goal. Error: no band."""
-    try:
-        ends = [
-            Quantity(FREQUENCY, "positive").read(each) for each in (match["low"], match["high"], match["at"]) if each
-        ]
-    except ValueError as error:
-        raise ModelError(f"goal {text!r}: {error}") from None
-    if len(ends) == 2 and ends[0] >= ends[1]:
-        raise ModelError(f"goal {text!r}: the band ends below its beginning; give the lower frequency first")
+    what = f"goal {text!r}"
+    if match["at"]:
+        places = np.array([hertz(what, match["at"])])
+    else:
+        places = np.linspace(*band(what, match["low"], match["high"]), POINTS)
     if not abs(float(match["limit"])) <= MOST_DECIBELS:
-        raise ModelError(f"goal {text!r}: its limit lies beyond {MOST_DECIBELS:g} dB")
-    places = np.array(ends) if len(ends) == 1 else np.linspace(ends[0], ends[1], POINTS)
+        raise ModelError(f"{what}: its limit lies beyond {MOST_DECIBELS:g} dB")
     return str(text), match["way"], float(match["limit"]), places

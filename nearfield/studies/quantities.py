@@ -13,8 +13,6 @@ from nearfield.analysis.network import dips
 from nearfield.analysis.resonances import resonances
 from nearfield.entry.errors import ModelError
 from nearfield.entry.levels import decibels
-from nearfield.entry.quantities import FREQUENCY
-from nearfield.entry.quantities import Quantity as Typed
 from nearfield.studies.impossible import (
     Band,
     other_frequency,
@@ -24,13 +22,14 @@ from nearfield.studies.impossible import (
     refuse_waves,
     refuse_without_port,
 )
+from nearfield.studies.words import PORTS, band, hertz
 
 if TYPE_CHECKING:
     from nearfield.results import Result
     from nearfield.simulation import Simulation
 
 FORMS = (
-    '"S11 dip", "S11 dip between 5 GHz and 9 GHz", "S11 depth", "S21 at 5 GHz", "S21 dB at 5 GHz", '
+    '"S11 dip", "S11 dip between 5 GHz and 9 GHz", "S11 depth", "S21 at 5 GHz", "S21 dB at 5 GHz", "S1,10 at 5 GHz", '
     '"Z11 real at 5 GHz", "Z11 imag at 5 GHz", "PROBE resonance between 2 GHz and 3 GHz", '
     '"PATTERN directivity at 5 GHz" (dBi; "gain", "realized gain"), "PATTERN radiated power at 5 GHz", '
     '"FLUX power at 5 GHz"'
@@ -64,17 +63,6 @@ def quantity_of(text: str) -> Quantity:
     raise ModelError(f"quantity {text!r} is not known; give one of {FORMS}")
 
 
-def _hertz(text: str | None) -> float | None:
-    try:
-        return None if text is None else Typed(FREQUENCY, "positive").read(float(text) if _plain(text) else text)
-    except ValueError as error:
-        raise ModelError(f"quantity: frequency {text!r}: {error}") from None
-
-
-def _plain(text: str) -> bool:
-    return re.fullmatch(r"[-+\d.eE]+", text) is not None
-
-
 def _pair(result: Result, match: re.Match) -> tuple[str, str]:
     """Names of the ports that S or Z with two numbers, counted from 1, goes to and comes from."""
     ports = [str(name) for name in result.sparameters.to.values]
@@ -85,12 +73,12 @@ def _pair(result: Result, match: re.Match) -> tuple[str, str]:
 
 def _band(match: re.Match) -> Band:
     """The lowest and highest frequency (Hz) of a band, None where none is given. Error: it ends below its beginning."""
-    low, high = _hertz(match["low"]), _hertz(match["high"])
-    if low is not None and high is not None and low >= high:
-        raise ModelError(
-            f"quantity {match.string!r}: the band ends below its beginning; give the lower frequency first"
-        )
-    return low, high
+    return (None, None) if match["low"] is None else band(f"quantity {match.string!r}", match["low"], match["high"])
+
+
+def _at(match: re.Match) -> float:
+    """The frequency (Hz) that is asked for."""
+    return hertz(f"quantity {match.string!r}", match["at"])
 
 
 def _of_ports(
@@ -140,7 +128,7 @@ def _dip(words: str, match: re.Match) -> Quantity:
 
 
 def _wave(words: str, match: re.Match) -> Quantity:
-    at, in_decibels = _hertz(match["at"]), match["scale"] is not None
+    at, in_decibels = _at(match), match["scale"] is not None
 
     def read(result: Result) -> float:
         level = np.abs(_waves(result, match, [at])[1][0])
@@ -150,7 +138,7 @@ def _wave(words: str, match: re.Match) -> Quantity:
 
 
 def _impedance(words: str, match: re.Match) -> Quantity:
-    at = _hertz(match["at"])
+    at = _at(match)
 
     def read(result: Result) -> float:
         _pair(result, match)
@@ -168,10 +156,10 @@ def _impedance(words: str, match: re.Match) -> Quantity:
 
 
 def _resonance(words: str, match: re.Match) -> Quantity:
-    band = _band(match)
+    within = _band(match)
 
     def read(result: Result) -> float:
-        modes = resonances(result, band, probe=match["name"])
+        modes = resonances(result, within, probe=match["name"])
         if not modes.sizes["mode"]:
             raise ModelError(f"quantity {words!r}: no resonance exceeds the noise there")
         return float(modes.frequency.values[np.argmax(np.abs(modes.amplitude.values))])
@@ -188,7 +176,7 @@ FAR_FIELD = {
 
 
 def _monitor(words: str, match: re.Match) -> Quantity:
-    at, what = _hertz(match["at"]), match["what"]
+    at, what = None if match["at"] is None else _at(match), match["what"]
     attribute, unit = FAR_FIELD.get(what, ("", "W"))
 
     def read(result: Result) -> float:
@@ -210,7 +198,6 @@ def _monitor(words: str, match: re.Match) -> Quantity:
     return Quantity(words, unit, read, refuse, lambda model: other_frequency(words, model, match["name"], at))
 
 
-PORTS = r"(?P<to>\d)(?P<source>\d)"
 MAKERS = (
     (rf"S{PORTS} (?P<what>dip|depth){BAND}?", _dip),
     (rf"S{PORTS}(?P<scale> dB)?{AT}", _wave),
