@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import xarray
 from cases import slow_after
 
 import nearfield as nf
@@ -224,6 +226,77 @@ def test_quantities_of_ports_agree_with_the_result():
     assert level[1] == min(level)
     with pytest.raises(nf.ModelError, match="2 ports"):
         quantity_of("S31 at 2 GHz").read(result)
+
+
+def guide_and_coax():
+    """A guide with a waveguide port and a lumped one in it."""
+    return nf.Simulation(
+        nf.Grid.uniform("2 mm", (12, 6, 20)),
+        boundaries=nf.Boundaries(all=nf.PEC, z_low=nf.CPML(4), z_high=nf.CPML(4)),
+        ports=[
+            nf.WaveguidePort("wave", (0, 0, 12e-3), (24e-3, 12e-3, 12e-3), "+z", ["TE10"]),
+            nf.LumpedPort("feed", (12e-3, 0, 24e-3), (12e-3, 2e-3, 24e-3), "y"),
+        ],
+        waveform=nf.ModulatedGaussian("9 GHz", "4 GHz"),
+        steps=500,
+    )
+
+
+def test_an_impedance_is_that_of_its_own_ports_whatever_the_others_waves_are():
+    model = guide_and_coax()
+    for words in ("Z11 real at 9 GHz", "Z21 imag at 9 GHz"):
+        with pytest.raises(nf.ModelError, match="'wave' is that of a guide, whose waves have no impedance"):
+            nf.converge(model, words, (1, 2))
+    quantity_of("Z22 real at 9 GHz").refuse(model)
+    ports, waves = ["wave", "feed"], np.array([[0.2, 0.4j], [0.4j, 0.3]])
+    matrix = xarray.DataArray(waves[None], {"to": ports, "source": ports}, ("frequency", "to", "source"))
+    known = {"wave": math.nan, "feed": 50.0}
+    result = SimpleNamespace(sparameters=matrix, sparameters_at=lambda at: matrix, reference_impedances=known)
+    ratio = np.linalg.solve(np.eye(2) - waves, np.eye(2) + waves)
+    assert quantity_of("Z22 real at 9 GHz").read(result) == pytest.approx(50 * ratio[1, 1].real)
+
+
+def values_by_size(found):
+    """A quantity of the test: a number, or the error to raise, by the number of cells."""
+
+    def value(result):
+        answer = found[result.facts["cells"]]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    return value
+
+
+def test_a_grid_on_which_a_quantity_fails_is_left_out_and_the_others_count():
+    said = []
+    fails = nf.ModelError("there is no dip")
+    found = nf.converge(
+        flux_model(), values_by_size({512: 1.0, 8 * 512: fails, 27 * 512: 1.1}), (1, 2, 3), 1, warn=said.append
+    )
+    assert [run.refinement for run in found.runs] == [1, 3] and abs(found.value - 1.1) < found.uncertainty
+    assert said[-1] == found.warnings[-1] == "cells 2 times finer are left out: there is no dip"
+
+
+def test_a_study_that_one_grid_is_left_of_says_what_that_gave():
+    given = values_by_size({512: 1.5, 8 * 512: nf.ModelError("there is no dip")})
+    with pytest.raises(nf.ModelError, match=r"there is no dip; cells 1 times finer gave 1\.5"):
+        nf.converge(flux_model(), given, (1, 2), 1)
+
+
+@pytest.mark.parametrize("gives", [1j, np.complex64(1), "S11", [1.0, 2.0]])
+def test_a_function_that_gives_no_real_number_is_refused(gives):
+    with pytest.raises(nf.ModelError, match="give one real number"):
+        quantity_of(lambda result: gives).read(None)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "refinements", "said"),
+    [("S11 dip", ("a", "b"), "refinements: given"), ("S11 dip", 3, "refinements: given 3"), (3, (1, 2), "quantity 3")],
+)
+def test_arguments_of_other_kinds_are_refused_in_words(quantity, refinements, said):
+    with pytest.raises(nf.ModelError, match=said):
+        nf.converge(cavity(nf.Grid.uniform("2 mm", (10, 10, 10))), quantity, refinements)
 
 
 def test_the_command_prints_value_uncertainty_and_runs(tmp_path, capsys):

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from nearfield.discretization.discretization import grid_of
 from nearfield.discretization.metal_choice import metal_choice
-from nearfield.entry.errors import ModelError
+from nearfield.entry.errors import DivergedError, ModelError
+from nearfield.entry.messages import shown
 from nearfield.grid.grid import AutoGrid
 from nearfield.studies.extrapolation import extrapolated
 from nearfield.studies.quantities import Quantity, quantity_of
@@ -40,8 +41,8 @@ class Convergence:
     """A quantity at cells of no size.
 
     `value` and `uncertainty` in `unit`; `order` as it was observed, None where the values show none (two grids, or
-    values that go up and down); `runs` from the coarsest grid to the finest; `warnings` of `check` on the coarsest, and
-    of a frequency that stands for the one asked for.
+    values that go up and down); `runs` from the coarsest grid to the finest; `warnings` of `check` on the coarsest, of
+    a frequency that stands for the one asked for, and of grids that have no value and are left out.
     """
 
     quantity: str
@@ -88,9 +89,7 @@ def converge(
     >>> abs(found.value - 10.599e9) < found.uncertainty < 5e6  # c/(sqrt(2) 20 mm)
     True
     """
-    wanted = quantity_of(quantity) if isinstance(quantity, str) else Quantity(_name(quantity), "", quantity)
-    given = _usual(simulation) if refinements is None else refinements
-    factors = sorted({float(factor) for factor in given})
+    wanted, factors = quantity_of(quantity), _factors(_usual(simulation) if refinements is None else refinements)
     if len(factors) < 2:
         raise ModelError(f"refinements {factors}: give two or more, such as (1, 2); one grid shows no convergence")
     models = one_method([refined(simulation, factor) for factor in factors])  # refusals come before the first run
@@ -102,14 +101,15 @@ def converge(
     folder = None if output is None else Path(output)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    runs = []
-    for factor, model in zip(factors, models):
+
+    def run(factor: float) -> ConvergenceRun:
         file = None if folder is None else folder / f"refinement-{factor:g}.h5"
-        runs.append(_run(model, factor, wanted, threads, file))
-        if report is not None:
-            report(runs[-1])
-    found = extrapolated([1 / factor for factor in factors], [run.value for run in runs])
-    return Convergence(wanted.text, wanted.unit, found.value, found.uncertainty, found.order, tuple(runs), warnings)
+        return _run(models[factors.index(factor)], factor, wanted, threads, file)
+
+    runs, left_out = _runs(factors, run, wanted.unit, report or (lambda made: None), warn or (lambda text: None))
+    found = extrapolated([1 / run.refinement for run in runs], [run.value for run in runs])
+    said = (*warnings, *left_out)
+    return Convergence(wanted.text, wanted.unit, found.value, found.uncertainty, found.order, tuple(runs), said)
 
 
 def one_method(models: Sequence[Simulation]) -> list[Simulation]:
@@ -126,8 +126,36 @@ def _usual(simulation: Simulation) -> tuple[float, ...]:
     return AUTOMATIC if isinstance(simulation.grid, AutoGrid) else WHOLE
 
 
-def _name(quantity: Callable[[Result], float]) -> str:
-    return getattr(quantity, "__name__", "quantity")
+def _factors(given: Any) -> list[float]:
+    """Refinements in their order, each once. Error: `ModelError`."""
+    try:
+        return sorted({float(factor) for factor in given})
+    except (TypeError, ValueError):
+        raise ModelError(f"refinements: given {shown(given)}; give two numbers or more, such as (1, 2)") from None
+
+
+def _runs(
+    factors: Sequence[float],
+    run: Callable[[float], ConvergenceRun],
+    unit: str,
+    report: Callable[[ConvergenceRun], None],
+    warn: Callable[[str], None],
+) -> tuple[list[ConvergenceRun], list[str]]:
+    """The runs that have a value, and why others have none. Error: that of a run without which fewer than two have."""
+    runs: list[ConvergenceRun] = []
+    left_out: list[str] = []
+    for factor in factors:
+        try:
+            runs.append(run(factor))
+        except (ModelError, DivergedError) as error:
+            left_out.append(f"cells {factor:g} times finer are left out: {error}")
+            if len(factors) - len(left_out) < 2:
+                known = [f"cells {made.refinement:g} times finer gave {made.value:.6g} {unit}".strip() for made in runs]
+                raise type(error)("; ".join([str(error), *known])) from None
+            warn(left_out[-1])
+        else:
+            report(runs[-1])
+    return runs, left_out
 
 
 def _run(
@@ -137,4 +165,4 @@ def _run(
     result = run_whole(model, threads, file)
     runs = result.facts["runs"].values()
     seconds, steps = (sum(run[name] for run in runs) for name in ("seconds", "steps"))
-    return ConvergenceRun(factor, result.facts["cells"], steps, seconds, float(quantity.read(result)))
+    return ConvergenceRun(factor, result.facts["cells"], steps, seconds, quantity.read(result))

@@ -121,6 +121,16 @@ def refuse_monitor(words: str, model: Simulation, name: str, kinds: Sequence[str
             raise ModelError(f"quantity {words!r}: {name!r} has {', '.join(quantity(f, HERTZ) for f in recorded)}")
 
 
+def refuse_without_impedance(words: str, ports: Iterable[AnyPort]) -> None:
+    """Error: the waves of a port have no reference impedance, as those of a guide's mode."""
+    for port in ports:
+        if not np.isfinite(port.impedance):
+            raise ModelError(
+                f"quantity {words!r}: port {port.name!r} is that of a guide, whose waves have no impedance in ohm; ask "
+                "for S, or give the port a `reference_impedance`"
+            )
+
+
 def refuse_without_port(words: str, model: Simulation) -> None:
     """Error: the first run of a model drives no port, whose power gain is referred to."""
     first = excitation_names(model)[0]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from nearfield.analysis.network import dips
 from nearfield.analysis.resonances import resonances
 from nearfield.entry.errors import ModelError
 from nearfield.entry.levels import decibels
+from nearfield.entry.messages import shown
 from nearfield.studies.impossible import (
     Band,
     other_frequency,
@@ -20,6 +22,7 @@ from nearfield.studies.impossible import (
     refuse_monitor,
     refuse_ports,
     refuse_waves,
+    refuse_without_impedance,
     refuse_without_port,
 )
 from nearfield.studies.words import PORTS, band, hertz
@@ -53,14 +56,47 @@ class Quantity:
     note: Callable[[Simulation], str] = lambda model: ""
 
 
-def quantity_of(text: str) -> Quantity:
-    """The quantity that a text names. Error: `ModelError` that lists the forms there are."""
-    words = " ".join(text.split())
+def quantity_of(given: str | Callable[[Result], float]) -> Quantity:
+    """The quantity that a text names, or that a function reads. Error: `ModelError` that lists the forms there are."""
+    if callable(given):
+        return _of_function(given)
+    words = " ".join(given.split()) if isinstance(given, str) else ""
     for pattern, maker in MAKERS:
         match = re.fullmatch(pattern, words)
         if match:
             return maker(words, match)
-    raise ModelError(f"quantity {text!r} is not known; give one of {FORMS}")
+    raise ModelError(f"quantity {shown(given)} is not known; give one of {FORMS}, or in Python a function of a result")
+
+
+def quantities_of(given: Sequence[str | Callable[[Result], float]]) -> list[Quantity]:
+    """Quantities under names of their own: texts once each, functions of one name numbered from the second on."""
+    found: dict[str, Quantity] = {}
+    for each in given:
+        quantity, number = quantity_of(each), 2
+        name = quantity.text
+        while callable(each) and name in found:
+            name, number = f"{quantity.text} {number}", number + 1
+        found[name] = replace(quantity, text=name)
+    return list(found.values())
+
+
+def _of_function(function: Callable[[Result], float]) -> Quantity:
+    inner = function
+    while isinstance(inner, partial):
+        inner = inner.func
+    name = str(getattr(inner, "__name__", type(inner).__name__))
+    return Quantity(name, "", lambda result: _real(name, function(result)))
+
+
+def _real(name: str, given: Any) -> float:
+    """A function's answer as a number. Error: `ModelError` for what is not one real number."""
+    values = np.asarray(given)
+    if values.size != 1 or values.dtype.kind not in "biuf":
+        raise ModelError(
+            f"quantity {name!r}: the function gave {shown(given)}; give one real number, of a complex one its abs() or "
+            "its real part"
+        )
+    return float(values.item())
 
 
 def _pair(result: Result, match: re.Match) -> tuple[str, str]:
@@ -92,6 +128,7 @@ def _all_ports(words: str, match: re.Match, at: float | None) -> Callable[[Simul
         every = range(1, len(model._channels) + 1)
         asked = int(match["to"]), int(match["source"])
         refuse_waves(words, model, [asked, *((number, number) for number in every)], at, (None, None))
+        refuse_without_impedance(words, [model._channels[number - 1] for number in asked])
 
     return refuse
 
@@ -141,15 +178,14 @@ def _impedance(words: str, match: re.Match) -> Quantity:
     at = _at(match)
 
     def read(result: Result) -> float:
-        _pair(result, match)
+        to, source = _pair(result, match)
         matrix = result.sparameters_at([at])
         ports = [str(name) for name in matrix.to.values]
-        root = np.diag(np.sqrt([result.reference_impedances[name] for name in ports]))
         waves, one = matrix.sel(to=ports, source=ports).values[0], np.eye(len(ports))
         if not np.isfinite(waves).all():
             raise ModelError(f"quantity {words!r}: impedances need S of all ports; drive every port")
-        impedance = root @ np.linalg.solve(one - waves, one + waves) @ root
-        value = impedance[int(match["to"]) - 1, int(match["source"]) - 1]
+        ratio = np.linalg.solve(one - waves, one + waves)[ports.index(to), ports.index(source)]
+        value = ratio * np.sqrt(result.reference_impedances[to] * result.reference_impedances[source])
         return float(value.real if match["part"] == "real" else value.imag)
 
     return Quantity(words, "ohm", read, _all_ports(words, match, at))

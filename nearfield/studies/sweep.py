@@ -14,7 +14,7 @@ from nearfield.entry.wording import counted
 from nearfield.formats.lock import locked
 from nearfield.run.checkpoint.contents import self_contained
 from nearfield.studies.executors import Workers, ended, workers
-from nearfield.studies.quantities import Quantity, quantity_of
+from nearfield.studies.quantities import Quantity, quantities_of
 from nearfield.studies.sweep_point import FULL, folder_of, kept, run_kept
 from nearfield.studies.sweep_table import FILE, save_sweep, table_of
 from nearfield.studies.sweep_values import axes_of, points_of, recordable
@@ -61,10 +61,11 @@ def sweep(
     left out, the machine's cores over the runs that go on at once. report: called after each run with its point, how
     many are done, and of how many.
 
-    Variables: `sparameters`, fluxes and peaks of far fields by name, the quantities, and of each run `status` ("done",
-    "refused", "diverged", "failed"), `message` and `folder` (below `output`). What a failed run lacks is NaN;
-    `attrs["notes"]` names frequencies that stand for those asked for. The same
-    dataset lies in `output/sweep.h5`, for `open_sweep`. Error: `ModelError` where no point has a model.
+    Variables: `sparameters`, fluxes (W, of a source of amplitude 1) and peaks of far fields by name, over `source`
+    where there are several runs, the quantities, and of each run `status` ("done", "refused", "diverged", "failed"),
+    `message` and `folder` (below `output`). What a failed run lacks is NaN; `attrs["notes"]` names frequencies that
+    stand for those asked for. The same dataset lies in `output/sweep.h5`, for `open_sweep`. Error: `ModelError` where
+    no point has a model.
 
     >>> import nearfield as nf
     >>> def cavity(length):
@@ -78,7 +79,7 @@ def sweep(
     True
     """
     axes, home = axes_of(parameters), Path(output)
-    wanted = [_quantity(each) for each in quantities]
+    wanted = quantities_of([quantities] if isinstance(quantities, str) or callable(quantities) else quantities)
     points = [Point(values) for values in points_of(axes)]
     with workers(executor) as found:
         if found.executor is None:
@@ -100,10 +101,6 @@ def sweep(
                     "and kept; free some space and give the sweep again, or another folder with --output"
                 )
     return table
-
-
-def _quantity(given: str | Callable[[Result], float]) -> Quantity:
-    return quantity_of(given) if isinstance(given, str) else Quantity(getattr(given, "__name__", "quantity"), "", given)
 
 
 def _prepare(
