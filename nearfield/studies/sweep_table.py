@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 FILE = "sweep.h5"
 FORMAT = "nearfield sweep 1"
+DIRECTIVITY = " directivity"  # after the name of a far field: the variable of its peaks
 
 
 def table_of(axes: Sequence[Axis], points: Sequence[Point], wanted: Sequence[Quantity], home: Path) -> xarray.Dataset:
@@ -65,7 +67,7 @@ def with_own_axes(arrays: Mapping[str, xarray.DataArray]) -> dict[str, xarray.Da
         for dim in array.dims:
             places = array.coords[dim].values if dim in array.coords else np.arange(array.sizes[dim])
             if not np.array_equal(known.setdefault(dim, places), places):
-                array = array.rename({dim: f"{name.split()[0]} {dim}"})
+                array = array.rename({dim: f"{name.removesuffix(DIRECTIVITY)} {dim}"})
         found[name] = array
     return found
 
@@ -74,35 +76,56 @@ def _row(
     point: Point, wanted: Sequence[Quantity], base: dict[str, Any], attempts: Attempts, number: int
 ) -> dict[str, xarray.DataArray]:
     """What is kept of one result, by name."""
-    import xarray
-
     from nearfield.results import open_result
     from nearfield.studies.sweep_point import RESULT
 
     assert point.folder is not None
-    result, row = open_result(point.folder / RESULT), dict[str, xarray.DataArray]()
-
-    def take(name: str, read: Callable[[], Any]) -> None:
+    result = open_result(point.folder / RESULT)
+    row: dict[str, xarray.DataArray] = {}
+    reads = recorded(result, base)
+    for quantity in wanted:
+        reads[f"quantity {quantity.text}" if quantity.text in reads else quantity.text] = partial(
+            _read, quantity, result
+        )
+    for name, read in reads.items():
         values = attempts.at(f"{name} of point {number} ({point.parameters})", read, None)
         if values is not None:
-            row[name] = values if isinstance(values, xarray.DataArray) else xarray.DataArray(float(values))
-
-    if result.record.sparameters:
-        take("sparameters", lambda: _scattering(result, base.get("sparameters")))
-    for name in result.monitors:
-        kind = result.excitation().record.monitors[name].kind
-        if kind == "flux":
-            take(name, lambda name=name: result[name].load())  # type: ignore[misc]
-        elif kind == "far-field":
-            take(f"{name} directivity", lambda name=name: result[name].directivity.max(("theta", "phi")))  # type: ignore[misc]
-    for quantity in wanted:
-        take(quantity.text, lambda quantity=quantity: quantity.read(result))  # type: ignore[misc]
-        if quantity.text in row and quantity.unit:
-            row[quantity.text].attrs.setdefault("units", quantity.unit)
+            row[name] = values
     for name in [name for name in row if name in base and not _alike(row[name], base[name])]:
         attempts.warnings.append(f"{name} of point {number} ({point.parameters}): its axes are others than the first's")
         del row[name]
     return row
+
+
+def recorded(result: Result, base: Mapping[str, xarray.DataArray]) -> dict[str, Callable[[], xarray.DataArray]]:
+    """How S-parameters, fluxes and peaks of far fields are read from a result, by the names of their variables."""
+    reads: dict[str, Callable[[], xarray.DataArray]] = {}
+    if result.record.sparameters:
+        reads["sparameters"] = partial(_scattering, result, base.get("sparameters"))
+    for name in result.monitors:
+        kind = result.excitation().record.monitors[name].kind
+        if kind == "flux":
+            reads[name] = partial(_of_runs, result, name, lambda power: power)
+        elif kind == "far-field":
+            reads[name + DIRECTIVITY] = partial(
+                _of_runs, result, name, lambda far: far.directivity.max(("theta", "phi"))
+            )
+    return reads
+
+
+def _of_runs(result: Result, name: str, read: Callable[[Any], xarray.DataArray]) -> xarray.DataArray:
+    """What is read from a monitor, of a source of amplitude 1; over `source`, where there are several runs."""
+    import xarray
+
+    runs = [read(result.excitation(run).per_source()[name]).load() for run in result.excitations]
+    sources = xarray.DataArray(list(result.excitations), dims="source", name="source")
+    return runs[0] if len(runs) == 1 else xarray.concat(runs, sources)
+
+
+def _read(quantity: Quantity, result: Result) -> xarray.DataArray:
+    import xarray
+
+    return xarray.DataArray(quantity.read(result), attrs={"units": quantity.unit})
 
 
 def _scattering(result: Result, like: xarray.DataArray | None) -> xarray.DataArray:
@@ -161,7 +184,7 @@ def open_sweep(path: str | Path) -> xarray.Dataset:
             if stored.attrs.get("format") != FORMAT:
                 raise ModelError(f"{file} is not a sweep of this version; give the folder of a `nearfield sweep`")
             variables = {str(data.attrs["name"]): _variable(data) for data in stored.values()}
-            attributes = {name: str(stored.attrs.get(name, "")) for name in ("left_out", "notes")}
+            attributes = {name: str(stored.attrs.get(name, "")) for name in ("left_out", "notes", "parameters")}
     except (OSError, KeyError, ValueError) as error:
         if isinstance(error, ModelError):
             raise
