@@ -192,3 +192,25 @@ def test_a_plate_with_many_holes_asks_for_the_nearest_alone(monkeypatch):
     monkeypatch.setattr(nf.Cylinder, "_signed_distance", never)
     monkeypatch.setattr(nf.Cylinder, "_lateral_distance", never)
     model(nf.Structure(PLATE - nf.Union(holes), nf.PEC), metal="conformal")._setup().coefficients.dense(0)
+
+
+def test_bodies_made_of_others_move_as_one():
+    parts = nf.Box((0, 0, 0), (2, 2, 2)), nf.Sphere((2, 1, 1), 0.5)
+    far = nf.Transformed(nf.Cylinder((0, 0, 0), (0, 0, 1), 0.5), nf.Rotate("z", "90 deg"))
+    for body in (parts[0] | parts[1], parts[0] - parts[1], far, far | parts[1]):
+        beside = body.moved(("100 cm", 0, -2.0))
+        np.testing.assert_allclose(beside.bounds(), np.add(body.bounds(), (1.0, 0.0, -2.0)), atol=1e-12)
+        x, y, z = np.random.default_rng(1).uniform(-1, 3, (3, 200))
+        assert (beside.contains(x + 1.0, y, z - 2.0) == body.contains(x, y, z)).all()
+
+
+@pytest.mark.parametrize("by", [(1, 0), ("1 GHz", 0, 0), "1 mm", (1, 0, 0, 0), (np.nan, 0, 0)])
+def test_a_move_that_is_no_three_lengths_is_refused_in_words(by):
+    with pytest.raises(nf.ModelError, match="moved: "):
+        nf.Box((0, 0, 0), (1, 1, 1)).moved(by)
+
+
+@pytest.mark.parametrize("made", [lambda: nf.Difference(nf.Box((0, 0, 0), (1, 1, 1)), minus=[]), lambda: nf.Union([])])
+def test_a_body_made_of_no_others_is_refused(made):
+    with pytest.raises(nf.ModelError, match="given no bodies; give at least one"):
+        made()

@@ -76,6 +76,8 @@ def test_shapes_come_from_tables_with_units():
         (lambda: nf.Wire([(0, 0, 0), (1, 1, 0)]), "not parallel to an axis"),
         (lambda: nf.Polygon("z", [(0, 0), (1, 0)], 0, 1), "at least 3"),
         (lambda: nf.Polygon("z", [(0, 0), (1, 0), (2, 0)], 0, 1), "on one line"),
+        (lambda: nf.Polygon("z", [(0, 0), (1, 1), (2, 2)], 0, 1), "on one line"),
+        (lambda: nf.Polygon("z", [(0.1, 0.3), (0.2, 0.6), (0.4, 1.2), (0.1, 0.3)], 0, 1), "on one line"),
         (lambda: nf.Polygon("z", [(0, 0), (1, 0), (0, 1)], 1, 0), "exchange them"),
         (lambda: nf.Structure(nf.Sheet((0, 0, 0), (1, 1, 0)), nf.Medium(2)), 'can only be "pec"'),
         (lambda: nf.Structure(nf.Box((0, 0, 0), (1, 1, 1)), 7), "allowed: a Medium"),

@@ -20,13 +20,21 @@ from nearfield.bodies.revolved import Revolved
 from nearfield.bodies.rounds import gathered
 from nearfield.bodies.sections import sections, stretched
 from nearfield.bodies.shapes import Box, Cylinder, Polygon, Rectangular, Sheet, Solid, Sphere, Wire
-from nearfield.bodies.transforms import AnyTransform, mapped, refuse_many, transformed
+from nearfield.bodies.transforms import AnyTransform, Translate, mapped, refuse_many, transformed
 from nearfield.bodies.voxels import Voxels
 from nearfield.entry.quantities import Read, Several, several
 from nearfield.entry.schema import ShortSignature, tag
 from nearfield.entry.triples import Point, triple
 
 BESIDE = 1e-9  # of a body's size: what ends so near its face ends at it
+
+
+def some(given: Any) -> Any:
+    """A list of bodies; one alone counts as a list of one. Error: ValueError for none."""
+    bodies = several(given)
+    if not bodies:
+        raise ValueError("given no bodies; give at least one")
+    return bodies
 
 
 class Combined(Solid):
@@ -39,8 +47,6 @@ class Combined(Solid):
     @cached_property
     def _simple(self) -> list[Solid]:
         found = self._resolved()
-        if not found and isinstance(self, Union):
-            raise ValueError("given no bodies; a union has at least one")
         if not found:
             raise ValueError(f"nothing is left of this {self.kind}: what is cut out holds all of its body")
         refuse_many(len(found))
@@ -74,11 +80,14 @@ class Union(Combined):
     """
 
     kind: Literal["union"] = tag("union")
-    bodies: Annotated[Read[Several[AnyBody]], BeforeValidator(several)]
+    bodies: Annotated[Read[Several[AnyBody]], BeforeValidator(some)]
     """The parts, at least one."""
 
     def _resolved(self) -> list[Solid]:
         return merged([part for body in self.bodies for part in simple_shapes(body)])
+
+    def _shifted(self, by: Sequence[float]) -> Union:
+        return Union([body._shifted(by) for body in self.bodies])
 
 
 class Transformed(Combined):
@@ -100,6 +109,9 @@ class Transformed(Combined):
     def _resolved(self) -> list[Solid]:
         return [copy for part in simple_shapes(self.body) for copy in transformed(part, self.transforms)]
 
+    def _shifted(self, by: Sequence[float]) -> Transformed:
+        return Transformed(self.body, (*self.transforms, Translate(triple(by))))
+
 
 class Difference(Combined):
     """A body without what others take out of it, also `body - other`.
@@ -115,7 +127,7 @@ class Difference(Combined):
     kind: Literal["difference"] = tag("difference")
     body: Annotated[Read[AnyBody], Field(discriminator="kind")]
     """What is cut."""
-    minus: Annotated[Read[Several[AnyBody]], BeforeValidator(several)]
+    minus: Annotated[Read[Several[AnyBody]], BeforeValidator(some)]
     """What is cut out, at least one body."""
 
     def _resolved(self) -> list[Solid]:
@@ -195,8 +207,8 @@ class Difference(Combined):
         cut = (face for part in self.minus for face in (*part._levels(axis), *part._faces(axis)))
         return [face for face in (*self.body._levels(axis), *cut) if low <= face <= high]
 
-    def moved(self, by: Sequence[float]) -> Difference:
-        return Difference(self.body.moved(by), [part.moved(by) for part in self.minus])
+    def _shifted(self, by: Sequence[float]) -> Difference:
+        return Difference(self.body._shifted(by), [part._shifted(by) for part in self.minus])
 
     def _mapped(self, matrix: np.ndarray, centre: np.ndarray) -> list[Solid]:
         """What it becomes under an orthogonal matrix about a point."""

@@ -67,7 +67,7 @@ class Layout(Extruded):
         ends: dict[str, Any] = {"axis": self.axis, "lower": self.lower, "upper": self.upper}
         return tuple(Polygon(vertices=(outline + self.offset).tolist(), **ends) for outline in self._outlines)
 
-    def moved(self, by: Sequence[float]) -> Layout:
+    def _shifted(self, by: Sequence[float]) -> Layout:
         along, *across = (by[(self._normal + n) % 3] for n in range(3))
         offset = shifted(self.offset, across)
         return self.model_copy(update={"offset": offset, "lower": self.lower + along, "upper": self.upper + along})

@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.entry.triples import Point
+from nearfield.entry.errors import ModelError
+from nearfield.entry.quantities import LENGTH, Quantity, three
+from nearfield.entry.triples import Point, triple
+
+
+def lengths(what: str, given: Any) -> Point:
+    """Three lengths (m) of numbers or texts; `what` opens the message. Error: ModelError."""
+    try:
+        return triple(Quantity(LENGTH).read(each) for each in three(given))
+    except ValueError as error:
+        raise ModelError(f"{what}: {error}") from None
 
 
 def shifted(point: Sequence[Any], by: Sequence[float]) -> tuple[Any, ...]:

@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import model_validator
 
-from nearfield.bodies.points import axes_moved, direction, shifted
+from nearfield.bodies.points import axes_moved, direction, lengths, shifted
 from nearfield.entry.quantities import Length, Position, PositiveLength, Read, Several
 from nearfield.entry.schema import Schema, tag
 from nearfield.entry.triples import Point, triple
 
 Axis = Literal["x", "y", "z"]
 ROUNDED = 1e-9  # of its radius, by which the ends of a cylinder along an axis may lie beside each other
+ON_A_LINE = 1e-12  # of a polygon's length: corners that lie nearer to a line lie on it
 AT_ONCE = 20_000  # pairs of points and sides in a batch, so that they stay in a cache
 
 
@@ -82,8 +83,11 @@ class Solid(Schema):
     _corners: ClassVar[tuple[str, ...]] = ("lower", "upper")
     """The entries that are positions, to which `moved` adds."""
 
-    def moved(self, by: Sequence[float]) -> Self:
-        """The shape moved by three lengths (m)."""
+    def moved(self, by: Sequence[Any]) -> Solid:
+        """The shape moved by three lengths (m, or texts with a unit). Error: ModelError."""
+        return self._shifted(lengths("moved", by))
+
+    def _shifted(self, by: Sequence[float]) -> Solid:
         return self.model_copy(update={name: shifted(getattr(self, name), by) for name in self._corners})
 
 
@@ -352,12 +356,14 @@ class Polygon(Extruded):
             raise ValueError(f"{len(self.vertices)} vertices given, a polygon needs at least 3")
         if self.lower > self.upper:
             raise ValueError(f"upper ({self.upper:.9g} m) lies below lower ({self.lower:.9g} m); exchange them")
-        corners: np.ndarray = np.asarray(self.vertices)
-        if np.ptp(corners[:, 0]) == 0.0 or np.ptp(corners[:, 1]) == 0.0:
+        corners = np.asarray(self.vertices) - self.vertices[0]
+        far = corners[np.argmax(np.hypot(*corners.T))]
+        beside = np.abs(corners[:, 0] * far[1] - corners[:, 1] * far[0]).max()  # twice the area with the farthest
+        if beside <= ON_A_LINE * np.hypot(*far) ** 2:
             raise ValueError("all vertices lie on one line; the polygon encloses nothing")
         return self
 
-    def moved(self, by: Sequence[float]) -> Polygon:
+    def _shifted(self, by: Sequence[float]) -> Polygon:
         along, *across = (by[(self._normal + n) % 3] for n in range(3))
         vertices = tuple((u + across[0], v + across[1]) for u, v in self.vertices)
         return Polygon(axis=self.axis, vertices=vertices, lower=self.lower + along, upper=self.upper + along)
