@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import nearfield as nf
 from nearfield.cli import main
+from nearfield.commands.sensitivities import closer
+from nearfield.studies.dip_slopes import Tolerance
 
 MODEL = """
 steps = 150
@@ -68,3 +71,31 @@ def test_a_parameter_and_what_is_an_expression_of_it_are_refused_together(capsys
 
 def test_a_value_that_is_set_follows_nothing():
     assert set(slopes("--set", "length=4.6mm", "--of", "length,permittivity")) == {"length", "permittivity"}
+
+
+def test_frequencies_in_any_order_are_taken_once_each(capsys):
+    assert main([*COMMAND, "11GHz,9GHz,10GHz,9GHz", "--of", "permittivity"]) == 0
+    assert nf.open_sweep("s.h5").frequency.values.tolist() == [9e9, 10e9, 11e9]
+
+
+def test_frequencies_to_ask_at_are_as_fine_as_those_that_were_asked():
+    row = Tolerance("length", 1e-3, "m", 0.1, "feed", 10.6004e9, None)
+    (advice,) = closer([row], np.linspace(10.59e9, 10.61e9, 21))
+    assert "--at 10.5994GHz:10.6014GHz:31" in advice
+
+
+@pytest.mark.parametrize(
+    ("step", "said"), [("1 GHz", "in 1/s, but the parameter is in m"), (0.1, "give it with its unit")]
+)
+def test_a_step_in_another_unit_is_refused(step, said):
+    with pytest.raises(nf.ModelError, match=said):
+        nf.sensitivities("m.toml", ["length"], [10e9], steps={"length": step})
+
+
+def test_a_parameter_of_zero_is_refused_with_what_the_command_takes(capsys):
+    moved = '"2 mm", 0], upper', '"= 2 mm + offset", 0], upper'
+    Path("m.toml").write_text(
+        MODEL.replace(*moved).replace("permittivity = 4.0", 'permittivity = 4.0\noffset = "0 mm"')
+    )
+    assert main([*COMMAND, "10GHz", "--of", "offset"]) == 2
+    assert "--set offset=1um" in capsys.readouterr().err

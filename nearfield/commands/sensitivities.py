@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -106,7 +107,8 @@ def closer(rows: list[Tolerance], frequencies: Any) -> list[str]:
     if not dips or len(frequencies) < 2:
         return []
     step = float(max(frequencies[1:] - frequencies[:-1]))
-    low, high = (f"{(dips[0] + side * step) / 1e9:.4g}GHz" for side in (-1, 1))
+    digits = 3 + math.ceil(math.log10(dips[0] / step + 1.0))
+    low, high = (f"{(dips[0] + side * step) / 1e9:.{digits}g}GHz" for side in (-1, 1))
     return [f"the dip lies between few frequencies; --at {low}:{high}:{CLOSER} tells by how much it moves"]
 
 

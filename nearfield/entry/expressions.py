@@ -25,7 +25,7 @@ from nearfield.entry.constants import (
     VACUUM_SPEED,
 )
 from nearfield.entry.dimensions import NONE, RADIAN, Powers, Value, near_whole, powers_of, product, unit_text
-from nearfield.entry.quantities import DIMENSIONS, NUMBER_AND_UNIT, Quantity, shown
+from nearfield.entry.quantities import DIMENSIONS, NUMBER_AND_UNIT, Dimension, Quantity, shown
 
 LONGEST = 500  # characters of an expression
 MARK = "="  # opens an expression in a text
@@ -84,11 +84,9 @@ def is_expression(value: Any) -> bool:
 
 def typed(text: str) -> Value:
     """A number with or without a unit of any dimension: "15.9 mm", "3". Error: ExpressionError."""
-    match = NUMBER_AND_UNIT.fullmatch(text) if len(text) < 200 else None
-    unit = match.group(3) if match else ""
-    kind = next((kind for kind in DIMENSIONS if unit in kind.exponents or unit in kind.factors), None)
+    match, kind = NUMBER_AND_UNIT.fullmatch(text) if len(text) < 200 else None, _kind(text)
     try:
-        if match is None or (unit and kind is None):
+        if match is None or (match.group(3) and kind is None):
             raise ValueError
         if kind is None:
             return Value(finite(float(text)))
@@ -97,6 +95,19 @@ def typed(text: str) -> Value:
         raise ExpressionError(
             f'given {shown(text)}; allowed: a finite number with or without a unit, such as "15.9 mm", 4.4 or "2 GHz"'
         ) from None
+
+
+def si_unit(given: Any) -> str:
+    """The SI unit of a text with a unit, as `typed` reads it: "Hz" of "2 GHz"; "" of other texts and of numbers."""
+    kind = _kind(given) if isinstance(given, str) else None
+    return kind.unit if kind else ""
+
+
+def _kind(text: str) -> Dimension | None:
+    """The dimension whose unit stands after the number of a text."""
+    match = NUMBER_AND_UNIT.fullmatch(text) if len(text) < 200 else None
+    unit = match.group(3) if match else ""
+    return next((kind for kind in DIMENSIONS if unit in kind.exponents or unit in kind.factors), None)
 
 
 def finite(number: float) -> float:

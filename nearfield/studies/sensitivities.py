@@ -204,7 +204,7 @@ def _wanted(changes: Sequence[Sequence[Touched]]) -> list[tuple[int, np.ndarray]
 def _frequencies(given: Any, model: Discretization, samples: int) -> np.ndarray:
     """The frequencies (Hz) that are given, or over the band as many as memory holds for so many samples."""
     if given is not None:
-        return frequency_list(given)
+        return np.unique(frequency_list(given))
     points = int(np.clip(HELD / max(samples, 1) / max(len(model.simulation._channels), 1), FEWEST, POINTS))
     band = frequency_axis(model.band, points)
     return band[band > 0]

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.entry.dimensions import NONE, Value, unit_text
+from nearfield.entry.dimensions import Value
 from nearfield.entry.errors import ModelError
-from nearfield.entry.expressions import ExpressionError, typed
+from nearfield.entry.expressions import ExpressionError, si_unit, typed
 from nearfield.entry.messages import shown
 from nearfield.entry.parameters import checked
 from nearfield.entry.quantities import NUMBER_AND_UNIT
@@ -35,8 +35,11 @@ class Axis:
 
 def axes_of(parameters: Mapping[str, Any]) -> list[Axis]:
     """The parameters of a sweep from Python: each name with a list of numbers or texts. Error: ModelError."""
-    if not parameters:
-        raise ModelError("a sweep needs parameters: a name and a list of values each")
+    if not isinstance(parameters, Mapping) or not parameters:
+        given = shown(parameters)
+        raise ModelError(
+            f'given {given}; a sweep needs names and a list of values each, such as {{"length": [0.015, 0.016]}}'
+        )
     axes = [axis_of(name, values) for name, values in parameters.items()]
     count = int(np.prod([len(axis.values) for axis in axes], dtype=float))
     if count > MOST_POINTS:
@@ -53,17 +56,16 @@ def axis_of(name: str, values: Any) -> Axis:
         raise ModelError(f"{name}: a value is given twice in {shown(list(plain))}; give each once")
     try:
         numbers = [typed(value) if isinstance(value, str) else Value(float(value)) for value in plain]
-        units = {number.powers for number in numbers}
+        kinds = {number.powers for number in numbers}
     except (ExpressionError, TypeError, ValueError):
         return Axis(name, plain, np.array([str(value) for value in plain]), "")  # words, such as names of media
     if not all(math.isfinite(number.number) for number in numbers):
         raise ModelError(f"{name}: given {shown(list(plain))}; values must be finite")
-    if len(units) == 1 and len({number.number for number in numbers}) < len(numbers):
+    if len(kinds) == 1 and len({number.number for number in numbers}) < len(numbers):
         raise ModelError(f"{name}: a value is given twice in {shown(list(plain))}; give each once")
-    if len(units) > 1:
+    if len(kinds) > 1:
         raise ModelError(f"{name}: values of several units, {shown(list(plain))}; give all in one")
-    unit = "" if (powers := units.pop()) == NONE else unit_text(powers)
-    return Axis(name, plain, np.array([number.number for number in numbers]), unit)
+    return Axis(name, plain, np.array([number.number for number in numbers]), si_unit(plain[0]))
 
 
 def points_of(axes: Sequence[Axis]) -> list[dict[str, Any]]:

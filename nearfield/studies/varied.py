@@ -12,9 +12,10 @@ import numpy as np
 from nearfield.bodies.shapes import Rectangular
 from nearfield.discretization.discretization import Discretization, grid_of
 from nearfield.discretization.excitations import port_waveform
-from nearfield.entry.dimensions import NONE, unit_text
+from nearfield.entry.dimensions import NONE, Value, unit_text
 from nearfield.entry.errors import ModelError
-from nearfield.entry.expressions import ExpressionError
+from nearfield.entry.expressions import ExpressionError, si_unit
+from nearfield.entry.messages import shown
 from nearfield.entry.parameters import value_of
 from nearfield.entry.toml_text import plain
 from nearfield.grid.grid import AutoGrid, Grid
@@ -107,13 +108,27 @@ def varied(values: Mapping[str, Any], steps: Mapping[str, Any], make: Callable[.
 def _varied(name: str, given: Any, step: Any) -> Varied:
     try:
         value = value_of(given)
-        size = SHARE * abs(value.number) if step is None else abs(value_of(step).number)
+        size = SHARE * abs(value.number) if step is None else _size(name, value, step)
     except ExpressionError as error:
         raise ModelError(f"parameter {name}: {error}") from None
     if size == 0.0:
-        raise ModelError(f'parameter {name} is 0: give its step, such as steps={{"{name}": "1 um"}}')
-    unit = "" if value.powers == NONE else unit_text(value.powers)
-    return Varied(name, value.number, unit, size, isinstance(given, str))
+        raise ModelError(
+            f'parameter {name} is 0: give its step, such as steps={{"{name}": "1 um"}} in Python, or a value a little '
+            f"beside 0, such as --set {name}=1um"
+        )
+    return Varied(name, value.number, si_unit(given), size, isinstance(given, str))
+
+
+def _size(name: str, value: Value, given: Any) -> float:
+    """The size (SI) of a step that is given. Error: it has another unit, or lacks one and exceeds the value."""
+    step = value_of(given)
+    if NONE not in (value.powers, step.powers) and step.powers != value.powers:
+        units = f"{unit_text(step.powers)}, but the parameter is in {unit_text(value.powers)}"
+        raise ModelError(f"steps: {name}: given {shown(given)}, in {units}; give the step in the parameter's unit")
+    if step.powers == NONE != value.powers and abs(step.number) >= abs(value.number) > 0.0:
+        large = f"{step.number:g} {unit_text(value.powers)}, no less than the parameter itself"
+        raise ModelError(f"steps: {name}: given {shown(given)} without a unit, which is {large}; give it with its unit")
+    return abs(step.number)
 
 
 def _step_of_bodies(model: Simulation, beside: Simulation) -> tuple[float, float]:
@@ -163,7 +178,7 @@ def alike(
             own = {name: getattr(beside, name) for name in BODIES}
             models.append(models[0].model_copy(update=own | {"grid": lines}))
     models = one_method(models)
-    step = min(Discretization(each).time_step for each in models)
+    step = float(min(Discretization(each).time_step for each in models))
     models = [each.model_copy(update={"time_step": step}) for each in models]
     return models[0], list(zip(models[1::2], models[2::2]))
 
