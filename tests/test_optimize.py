@@ -6,8 +6,10 @@ import xarray
 
 import nearfield as nf
 from nearfield.analysis.spectra import spectrum
+from nearfield.entry.parameters import value_of
 from nearfield.studies.goals import goals_of
-from nearfield.studies.optimize import answered
+from nearfield.studies.optimize import Attempt, Optimum, Search, answered, unit_of
+from nearfield.studies.varied import varied
 
 HIGH = 0.8e-3
 
@@ -173,6 +175,8 @@ def test_ports_from_ten_on_have_a_name_in_goals(words, to, source):
         ),
         ({"parameters": {"length": "11 mm"}}, "lowest and highest"),
         ({"parameters": {}}, "nothing to vary"),
+        ({"parameters": ["length"]}, r"given \['length'\]; parameters and start are tables"),
+        ({"start": ["length"]}, r"given \['length'\]; parameters and start are tables"),
         ({"start": {"length": "20 mm"}}, "outside its range"),
         ({"start": {"width": "20 mm"}}, "start names width"),
         ({"method": "annealing"}, "not known"),
@@ -197,3 +201,120 @@ def test_ports_that_a_model_does_not_drive_are_driven_for_goals():
     assert goal.worst(answered(model, goal.frequencies, 1)) == pytest.approx(driven, abs=0.1)  # on another grid
     with pytest.raises(nf.ModelError, match="the model has no port"):
         nf.optimize(lambda length: model.model_copy(update={"ports": ()}), {"length": (1.0, 2.0)}, FIELD, threads=1)
+
+
+def least(length):
+    """A model of the stand-in for runs below."""
+    if length > 13e-3:
+        raise nf.ModelError("upper must exceed lower")
+    return patch(length)
+
+
+def parabola(monkeypatch, size=1.0):
+    """Let runs be a parabola of abs(S11), with its lowest value of 0.4 `size` at 12.95 mm, with slopes."""
+
+    def told(model, frequencies, *_, **__):
+        return made(model.structures[1].shape.upper[1] * 2, frequencies)
+
+    def slopes(build, values, frequencies, *_, **__):
+        return made(value_of(values["length"]).number, frequencies)
+
+    def made(length, frequencies):
+        x = (length - 12.95e-3) / 1e-3
+        dims, axes = ("frequency", "to", "source"), {"frequency": frequencies}
+        waves = np.broadcast_to(size * (0.4 + 0.1 * x * x), (len(frequencies), 1, 1))
+        rise = np.broadcast_to(size * 0.2 * x / 1e-3, (1, len(frequencies), 1, 1))
+        return xarray.Dataset({"sparameters": (dims, waves), "derivative": (("parameter", *dims), rise)}, axes)
+
+    monkeypatch.setattr("nearfield.studies.optimize.answered", told)
+    monkeypatch.setattr("nearfield.studies.optimize.sensitivities", slopes)
+    return made
+
+
+FAR_BELOW = "S11 < -300 dB at 7 GHz"
+
+
+@pytest.mark.parametrize("method", ["gradient", "simplex"])
+def test_a_trial_without_a_model_is_passed_over(method, monkeypatch):
+    parabola(monkeypatch)
+    found = nf.optimize(least, {"length": (10e-3, 14e-3)}, FAR_BELOW, {"length": 11e-3}, method, runs=60)
+    assert found.stopped == "no step makes it better"
+    assert found.parameters["length"] == pytest.approx(12.95e-3, abs=4e-6 if method == "simplex" else 4e-5)
+    assert all("upper must exceed lower" in each and "length = " in each for each in found.impossible)
+    assert found.impossible or method == "gradient"
+
+
+def test_a_trial_whose_fields_diverge_counts_as_a_run(monkeypatch):
+    made = parabola(monkeypatch)
+
+    def diverges(model, frequencies, *_, **__):
+        if len(runs) > 2:
+            raise nf.DivergedError("the fields became infinite")
+        runs.append(model)
+        return made(11e-3, frequencies)
+
+    runs = []
+    monkeypatch.setattr("nearfield.studies.optimize.answered", diverges)
+    found = nf.optimize(patch, {"length": (10e-3, 14e-3)}, FAR_BELOW, method="simplex", runs=8)
+    assert (len(found.attempts), len(found.impossible), found.stopped) == (3, 5, "the runs are used up")
+
+
+def test_a_start_without_a_model_is_refused_in_its_own_words(monkeypatch):
+    parabola(monkeypatch)
+    for method in ("gradient", "simplex"):
+        with pytest.raises(nf.ModelError) as refused:
+            nf.optimize(least, {"length": (10e-3, 18e-3)}, FAR_BELOW, method=method)
+        assert str(refused.value) == "upper must exceed lower"
+
+
+def test_a_simplex_ends_where_its_steps_are_small(monkeypatch):
+    parabola(monkeypatch)
+    found = nf.optimize(patch, {"length": (11e-3, 14e-3)}, FAR_BELOW, method="simplex", runs=100)
+    assert (
+        found.stopped == "no step makes it better" and len(found.attempts) < 32
+    )  # halves from 0.1 to 1e-4 of the range
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-7])
+def test_weak_fields_are_searched_as_strong_ones(size, monkeypatch):
+    parabola(monkeypatch, size)
+    found = nf.optimize(patch, {"length": (11e-3, 14e-3)}, FAR_BELOW, {"length": 11.5e-3})
+    assert found.parameters["length"] == pytest.approx(12.95e-3, abs=3e-5)
+
+
+def test_more_goals_than_colours_are_drawn():
+    goals = tuple(f"S11 < -{n} dB at 7 GHz" for n in range(1, 9))
+    runs = (Attempt({"a": 1.0}, 0.0, (-20.0,) * 8),)
+    assert len(Optimum({"a": 1.0}, True, "met", goals, runs, None).plot().lines) == 16
+
+
+@pytest.mark.parametrize(
+    ("given", "unit"),
+    [
+        ("0.02 S/m", "S/m"),
+        ("50 ohm", "ohm"),
+        ("2 pF", "F"),
+        ("1 nH", "H"),
+        ("2 GHz", "Hz"),
+        ("3 1/ns", "1/s"),
+        ("2", ""),
+    ],
+)
+def test_units_of_ranges_are_those_that_a_model_takes(given, unit):
+    (value,) = varied({"a": given}, {"a": value_of(given).number / 10}, lambda a: None)
+    assert value.unit == unit and value_of(value.given(0)) == value_of(given)
+    assert unit_of((given, given)) == unit
+
+
+def mirrored_strips(length):
+    """Half of the dipole, mirrored in y, with a probe."""
+    model = strips(length)
+    monitors = (*model.monitors, nf.Probe("tip", (9e-3, 0, 4e-3), "Ex"))
+    return model.model_copy(update={"symmetry": nf.Symmetry(y="magnetic"), "monitors": monitors})
+
+
+def test_a_simplex_takes_fields_beside_planes_of_symmetry():
+    goals = [GAIN.replace("12.5", "10"), FIELD]
+    Search(mirrored_strips, {"length": (8.2e-3, 13.4e-3)}, goals_of(goals), {}, 1, 1, None)  # refuses nothing
+    with pytest.raises(nf.ModelError, match=r'beside planes of symmetry.*method = "simplex"'):
+        nf.optimize(mirrored_strips, {"length": (8.2e-3, 13.4e-3)}, goals)

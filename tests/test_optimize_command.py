@@ -176,3 +176,17 @@ def test_the_path_names_values_in_the_units_that_were_typed():
     assert command.typed_as(2.25, ("2", "3")) == "2.25"
     best = Optimum({"a": 1e-3}, True, "met", (EASY,), (Attempt({"a": 1e-3}, 0.0, (-20.0,)),), None)
     assert "a          1 mm" in command.readable(best, {"a": ("0.5mm", "2mm")}, None)
+
+
+def test_trials_without_a_model_are_named(capsys):
+    text = MODEL.replace(
+        'lower = ["-4 mm", "= -length / 2", "= high"]', 'lower = ["-4 mm", "= 5 mm - length", "= high"]'
+    )
+    Path("m.toml").write_text(text)
+    given = ["optimize", "m.toml", "--vary", "length=2mm:4mm", "--start", "length=3.4mm", "--goal", HARD, "--runs", "3"]
+    assert main([*given, "--method", "simplex", "--threads", "1", "--output", "f.toml", "--json"]) == 1
+    captured = capsys.readouterr()
+    told = json.loads(captured.out)
+    (why,) = told["impossible"]
+    assert told["runs"] == 2 and why.startswith("length = 0.0032 m: m.toml: ")
+    assert f"warning: no run at {why[:40]}" in captured.err

@@ -184,8 +184,9 @@ def test_far_fields_that_have_no_derivative_are_refused_in_words():
     ):
         with pytest.raises(nf.ModelError, match=said):
             towards_of(model, [given])
-    with pytest.raises(nf.ModelError, match="planes of symmetry"):
-        towards_of(model.replace(symmetry=nf.Symmetry(y="magnetic")), [("narrow", 0, 0, "phi")])
+    half = model.replace(symmetry=nf.Symmetry(y="magnetic"))
+    with pytest.raises(nf.ModelError, match=r"far_fields: .* planes of symmetry"):
+        sensitivities(lambda length: half, {"length": 9.3e-3}, [10e9], far_fields=[("narrow", 0, 0, "phi")])
     with pytest.raises(nf.ModelError, match="outside the surface of 'narrow'"):
         ways = [("narrow", 0, 0, "theta")]
         sensitivities(lambda length: strips(length, monitors=[narrow]), {"length": 9.3e-3}, [10e9], far_fields=ways)
@@ -196,8 +197,9 @@ def test_other_monitors_than_probes_are_refused_by_name():
     for name, said in (("pattern", "'pattern' is a far-field monitor"), ("top", "'top' is not there"), ("top", "tip")):
         with pytest.raises(nf.ModelError, match=said):
             probes_of(model, [name])
-    with pytest.raises(nf.ModelError, match="planes of symmetry"):
-        probes_of(model.model_copy(update={"symmetry": nf.Symmetry(x="magnetic")}), ["tip"])
+    half = model.model_copy(update={"symmetry": nf.Symmetry(x="magnetic")})
+    with pytest.raises(nf.ModelError, match=r"probes: .* planes of symmetry"):
+        sensitivities(lambda length: half, {"length": 9.3e-3}, [9e9], probes=["tip"])
 
 
 def iris(opening=10.2e-3, symmetric=False):
@@ -332,17 +334,21 @@ def test_sensitivities_at_the_parameters_of_a_run_become_a_section_of_its_report
     dims = (("frequency", "to", "source"), ("parameter", "frequency", "to", "source"), *[("parameter",)] * 3)
     waves = (np.ones((3, 1, 1)), np.full((2, 3, 1, 1), 4.0), [9.3e-3, 2.2], ["m", ""], [1e-6, 1e-5])
     axes = {"parameter": ["length", "permittivity"], "frequency": [8e9, 9e9, 10e9], "to": ["a"], "source": ["a"]}
-    found = xarray.Dataset({name: each for name, each in zip(names, zip(dims, waves))}, axes)
+    at = {"parameters": json.dumps({"length": "9.3 mm", "permittivity": "2.2", "height": "1 mm"})}
+    found = xarray.Dataset({name: each for name, each in zip(names, zip(dims, waves))}, axes, at)
     save_sweep(found, tmp_path / "sensitivities.h5")
     remarks = []
-    run = SimpleNamespace(parameters={"length": "9.3 mm", "permittivity": 2.2})
-    other = SimpleNamespace(parameters={"length": "9.4 mm", "permittivity": 2.2})
+    own = {"length": "0.0093 m", "permittivity": 2.2, "height": "1 mm"}
+    run = SimpleNamespace(parameters=own)
+    others = [own | {"length": "9.4 mm"}, own | {"height": "2 mm"}, own | {"width": 1.0}]
     ((name, heading, draw, _),) = tolerance_recipes(run, [tmp_path / "sensitivities.h5"], remarks)
     assert (name, heading, remarks) == ("sensitivities", "Which tolerance matters most", [])
     texts = [text.get_text() for text in draw().axes[0].texts]
     assert "0.088" in texts  # 1 % of 2.2, times 4
-    assert not list(tolerance_recipes(other, [tmp_path / "sensitivities.h5"], remarks))
-    assert "other parameters" in remarks[0]
+    for other in others:  # of any parameter, also one that was not varied
+        run = SimpleNamespace(parameters=other)
+        assert not list(tolerance_recipes(run, [tmp_path / "sensitivities.h5"], remarks))
+        assert "other parameters" in remarks.pop()
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import model_validator
@@ -83,11 +83,11 @@ class Solid(Schema):
     _corners: ClassVar[tuple[str, ...]] = ("lower", "upper")
     """The entries that are positions, to which `moved` adds."""
 
-    def moved(self, by: Sequence[Any]) -> Solid:
+    def moved(self, by: Sequence[Any]) -> Self:
         """The shape moved by three lengths (m, or texts with a unit). Error: ModelError."""
         return self._shifted(lengths("moved", by))
 
-    def _shifted(self, by: Sequence[float]) -> Solid:
+    def _shifted(self, by: Sequence[float]) -> Self:
         return self.model_copy(update={name: shifted(getattr(self, name), by) for name in self._corners})
 
 

@@ -72,6 +72,7 @@ def optimize_model(
                 write_whole(output.resolve(), written(model, output, {**search.fixed, **best}))
         picture = None if plots is None else save_as(plots / PATH, figure_of(found.plot()), "--plots", "folder")
         files = {"file": output and str(output), "plots": [picture] if picture else []}
+        out.warn(*(f"no run at {each}" for each in found.impossible))
         out.answer(answer(model, found) | files, readable(found, ranges, output))
     if found.stopped == INTERRUPTED:
         return CODE_OF_STATUS["interrupted"]
@@ -150,6 +151,7 @@ def answer(model: Path, found: Optimum) -> dict[str, Any]:
         "attempts": [
             {"parameters": each.parameters, "cost": each.cost, "levels": each.levels} for each in found.attempts
         ],
+        "impossible": list(found.impossible),
         "commit": source_commit(),
     }
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nearfield.entry.errors import ModelError
-from nearfield.entry.expressions import ExpressionError
 from nearfield.entry.parameters import value_of
 from nearfield.entry.wording import quantity
 from nearfield.pictures import style
@@ -43,15 +43,17 @@ def tolerance_recipes(
 
 
 def at_parameters_of(result: Result, found: xarray.Dataset) -> bool:
-    """Whether derivatives were taken at the parameters of a run."""
-    for name, value in zip(found.parameter.values, found["value"].values):
-        try:
-            own = value_of(result.parameters[str(name)]).number
-        except (KeyError, ExpressionError):
-            return False
-        if not np.isclose(own, value, rtol=1e-9, atol=0.0):
-            return False
-    return True
+    """Whether derivatives were taken at the parameters of a run, all of them, also those that were not varied."""
+    try:
+        own, others = numbers_of(result.parameters), numbers_of(json.loads(found.attrs["parameters"]))
+    except (KeyError, ValueError):
+        return False
+    return own.keys() == others.keys() and all(np.isclose(own[name], others[name], rtol=1e-9, atol=0.0) for name in own)
+
+
+def numbers_of(parameters: Mapping[str, Any]) -> dict[str, float]:
+    """Values (SI) of a model's parameters. Error: ValueError."""
+    return {name: value_of(given).number for name, given in parameters.items()}
 
 
 @style.styled

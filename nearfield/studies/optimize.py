@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.entry.dimensions import NONE, Value, unit_text
-from nearfield.entry.errors import ModelError
-from nearfield.entry.expressions import ExpressionError
+from nearfield.entry.dimensions import NONE, Value, powers_of, unit_text
+from nearfield.entry.errors import DivergedError, ModelError
+from nearfield.entry.expressions import ExpressionError, si_unit
 from nearfield.entry.messages import shown
 from nearfield.entry.parameters import value_of
 from nearfield.entry.wording import counted
@@ -53,7 +53,8 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Optimum:
-    """What a search found: the best parameters (SI), whether they meet the goals, why it stopped, and every run."""
+    """What a search found: the best parameters (SI), whether they meet the goals, why it stopped, every run, and the
+    trials without one: parameters that have no model, or whose fields diverged, with the reason."""
 
     parameters: dict[str, float]
     met: bool
@@ -61,6 +62,7 @@ class Optimum:
     goals: tuple[str, ...]
     attempts: tuple[Attempt, ...]
     model: Simulation = field(repr=False)
+    impossible: tuple[str, ...] = ()
 
     @property
     def best(self) -> Attempt:
@@ -75,8 +77,9 @@ class Optimum:
         runs = np.arange(1, len(self.attempts) + 1)
         for number, goal in enumerate(goals_of(self.goals)):
             levels = [attempt.levels[number] for attempt in self.attempts]
-            axes.plot(runs, levels, "o-", color=style.COLOURS[number], label=goal.text)
-            axes.axhline(goal.limit, color=style.COLOURS[number], linestyle="--", linewidth=1)
+            colour = style.COLOURS[number % len(style.COLOURS)]
+            axes.plot(runs, levels, "o-", color=colour, label=goal.text)
+            axes.axhline(goal.limit, color=colour, linestyle="--", linewidth=1)
         style.name_axes(axes, "run", "worst level (dB)", "best")
         return axes
 
@@ -103,9 +106,10 @@ def optimize(
     takes any parameter and some three times the runs. runs: at most so many. report: called after each run with the
     attempt and its number.
 
-    It stops when the goals are met, when steps fall below 1e-4 of the ranges, or when the runs are used up; Ctrl-C and
-    SIGTERM end it with the best so far (`stopped` is "interrupted") once one run is whole. What it finds is the best
-    near its start: far from a resonance abs(S11) is flat, so begin within a bandwidth or two.
+    A trial whose parameters have no model, or whose fields diverge, counts as a run and as a miss; the first one is an
+    error. It stops when the goals are met, when steps fall below 1e-4 of the ranges, or when the runs are used up;
+    Ctrl-C and SIGTERM end it with the best so far (`stopped` is "interrupted") once one run is whole. What it finds is
+    the best near its start: far from a resonance abs(S11) is flat, so begin within a bandwidth or two.
     Error: `ModelError` for what `sensitivities` refuses, bad goals, ranges or starts.
     """
     if method not in METHODS:
@@ -117,7 +121,9 @@ def optimize(
     best = min(search.attempts, key=lambda attempt: attempt.cost)
     texts = tuple(goal.text for goal in search.goals)
     model = search.build(**search.given(best.parameters))
-    return Optimum(best.parameters, best.cost == 0.0, stopped, texts, tuple(search.attempts), model)
+    return Optimum(
+        best.parameters, best.cost == 0.0, stopped, texts, tuple(search.attempts), model, tuple(search.impossible)
+    )
 
 
 class _Ended(Exception):
@@ -138,6 +144,11 @@ class Search:
         report: Callable[[Attempt, int], None] | None,
     ) -> None:
         self.goals, self._most, self._threads, self._report = goals, most, threads, report
+        if not isinstance(parameters, Mapping) or not isinstance(start, Mapping):
+            given = shown(start if isinstance(parameters, Mapping) else parameters)
+            raise ModelError(
+                f'given {given}; parameters and start are tables, such as {{"length": ("14 mm", "18 mm")}}'
+            )
         self.names = list(parameters)
         ends = np.array([_range(name, given) for name, given in parameters.items()])
         self._units = [unit_of(given) for given in parameters.values()]
@@ -148,10 +159,12 @@ class Search:
         unknown = set(start) - set(self.names)
         if unknown:
             raise ModelError(f"start names {', '.join(sorted(unknown))}; the parameters are {', '.join(self.names)}")
-        self.build, _ = making(make, self.given(dict(zip(self.names, self.values(self.start)))))
-        first = self.given(dict(zip(self.names, self.values(self.start))))
+        first = self.given(self._named(self.start))
+        self.build, _ = making(make, first)
         _refuse_goals(call_with(self.build, first), goals)
         self.attempts: list[Attempt] = []
+        self.impossible: list[str] = []
+        self._scale = 1.0  # of what is missed, so that SciPy's measures, which are absolute, suit all units
         self._kept: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}
 
     def _scaled_start(self, number: int, start: Mapping[str, Any]) -> float:
@@ -160,12 +173,15 @@ class Search:
             return 0.5
         given = _value(name, start[name])
         unit = self._units[number]  # None: numbers in SI
-        if unit is not None and given.powers != NONE and unit_text(given.powers) != unit:
+        if unit is not None and given.powers not in (NONE, powers_of(unit)):
             raise ModelError(f"start of {name}: given {shown(start[name])}, but its range is in {unit or 'no unit'}")
         place = (given.number - self._low[number]) / self._span[number]
         if not 0.0 <= place <= 1.0:
             raise ModelError(f"start of {name} lies outside its range; begin between its ends")
         return float(place)
+
+    def _named(self, at: np.ndarray) -> dict[str, float]:
+        return dict(zip(self.names, self.values(at)))
 
     def values(self, at: np.ndarray) -> list[float]:
         """Parameters (SI) at a scaled place."""
@@ -195,14 +211,19 @@ class Search:
 
         inside = np.clip(self.start, CLOSE, 1.0 - CLOSE)  # SciPy begins within bounds
         least_squares(
-            lambda at: self._run(at, True)[0], inside, lambda at: self._run(at, True)[1], (0.0, 1.0), xtol=CLOSE
+            lambda at: self._run(at, True)[0],
+            inside,
+            lambda at: self._run(at, True)[1],
+            (0.0, 1.0),
+            xtol=CLOSE,
+            gtol=float(np.finfo(float).eps),
         )
 
     def by_simplex(self) -> None:
         """Nelder and Mead on the sum of squares."""
         from scipy.optimize import minimize
 
-        options = {"xatol": CLOSE, "fatol": 0.0, "initial_simplex": self._simplex()}
+        options = {"xatol": CLOSE, "fatol": np.inf, "initial_simplex": self._simplex()}
         bounds = [(0.0, 1.0)] * len(self.names)
         minimize(
             lambda at: float(np.sum(self._run(at, False)[0] ** 2)),
@@ -223,13 +244,26 @@ class Search:
         """What is missed of the limits aimed at, (all goals' frequencies,), and its slopes over scaled parameters."""
         key = np.asarray(at, float).tobytes()
         if key not in self._kept:
-            if len(self.attempts) >= self._most:
+            if len(self.attempts) + len(self.impossible) >= self._most:
                 raise _Ended(SPENT)
-            self._kept[key] = self._made(at, slopes)
+            self._kept[key] = self._tried(at, slopes)
         return self._kept[key]
 
+    def _tried(self, at: np.ndarray, slopes: bool) -> tuple[np.ndarray, np.ndarray]:
+        """What `_made` gives; infinities at parameters that have no model or no whole run, from the second trial on."""
+        try:
+            return self._made(at, slopes)
+        except (ModelError, DivergedError) as error:
+            if not self.attempts:
+                raise
+            parts = zip(self.names, self.values(at), self._units)
+            where = ", ".join(f"{name} = {value:.6g} {unit or ''}".rstrip() for name, value, unit in parts)
+            self.impossible.append(f"{where}: {error}")
+            missed, slope = next(iter(self._kept.values()))
+            return np.full_like(missed, np.inf), np.zeros_like(slope)
+
     def _made(self, at: np.ndarray, wanted: bool) -> tuple[np.ndarray, np.ndarray]:
-        values = dict(zip(self.names, self.values(at)))
+        values = self._named(at)
         frequencies = np.unique(np.concatenate([goal.frequencies for goal in self.goals]))
         answers = self._answers(values, frequencies, wanted)
         missed = np.concatenate([goal.missed(answers) for goal in self.goals])
@@ -245,7 +279,9 @@ class Search:
             return missed, np.empty((missed.size, 0))
         aimed = np.concatenate([goal.missed(answers, SPARE) for goal in self.goals])
         slopes = np.concatenate([goal.slopes(answers, SPARE) for goal in self.goals])
-        return aimed, slopes * self._span
+        if len(self.attempts) == 1:
+            self._scale = 1.0 / float(np.linalg.norm(aimed))
+        return self._scale * aimed, self._scale * slopes * self._span
 
     def _answers(self, values: dict[str, float], frequencies: np.ndarray, slopes: bool) -> xarray.Dataset:
         """S, and the far fields and probes that goals name, and if asked their derivatives."""
@@ -255,6 +291,7 @@ class Search:
         wanted: dict[str, Any] = {"far_fields": far_fields, "probes": probes}
         if not slopes:
             return answered(self.build(**self.given(values)), frequencies, self._threads, **wanted)
+        self.build(**self.given(values))  # says of a model that cannot be what is wrong with it
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "the record of port")  # the next step asks again
@@ -321,11 +358,7 @@ def unit_of(given: Any) -> str | None:
     first = given[0] if len(given) else None
     if not isinstance(first, str) or isinstance(given, str):
         return None
-    try:
-        powers = value_of(first).powers
-    except ExpressionError:
-        return None  # `_range` says what is wrong
-    return "" if powers == NONE else unit_text(powers)
+    return si_unit(first)
 
 
 def _value(name: str, given: Any) -> Value:

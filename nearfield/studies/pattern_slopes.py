@@ -72,8 +72,6 @@ def towards_of(model: Simulation, wanted: Sequence[Sequence[Any]]) -> list[Towar
         except ValueError as error:
             raise ModelError(f"far_fields: {given[0]!r}: {error}") from None
         found.append(Toward(known[given[0]], theta, phi, given[3]))
-    if found and any(model.symmetry.kinds):
-        raise ModelError("far_fields: their derivatives are not known beside planes of symmetry; leave symmetry out")
     return found
 
 

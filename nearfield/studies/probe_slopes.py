@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def probes_of(model: Simulation, names: Sequence[str]) -> list[Probe]:
-    """The monitors that these names say. Error: one is not there, or is no probe; planes of symmetry."""
+    """The monitors that these names say. Error: one is not there, or is no probe."""
     there = {monitor.name: monitor for monitor in model.monitors}
     known = {name: monitor for name, monitor in there.items() if isinstance(monitor, Probe)}
     for name in names:
@@ -38,8 +38,6 @@ def probes_of(model: Simulation, names: Sequence[str]) -> list[Probe]:
                 f"probes: {name!r} is {kind}; sensitivities follow the field at a point, by monitors Probe (of this "
                 f"model: {', '.join(known) or 'none'}), and far fields by far_fields; vary a flux or a plane by `sweep`"
             )
-    if names and any(model.symmetry.kinds):
-        raise ModelError("probes: their derivatives are not known beside planes of symmetry; leave symmetry out")
     return [known[name] for name in names]
 
 

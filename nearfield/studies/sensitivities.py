@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -85,11 +86,12 @@ def sensitivities(
     build, values = making(make, parameters)
     given = varied(values, steps or {}, build)
     model, pairs = alike(build, given, stays=bool(far_fields))
+    heard, towards = probes_of(model, probes), towards_of(model, far_fields)
+    _refuse_symmetry(model, {"probes": heard, "far_fields": towards})
     at = Discretization(model)
     _refuse_kinds(at)
     compared: list[Models] = [(at, Discretization(more), Discretization(less)) for more, less in pairs]
     changes = [_changes(models, each) for models, each in zip(compared, given)]
-    heard, towards = probes_of(model, probes), towards_of(model, far_fields)
     fields = SampleFields(at.grid, at.coefficients.active, _wanted(changes))
     f = _frequencies(frequencies, at, fields.samples)
     refuse_all_weak("sensitivities", model, f)
@@ -107,7 +109,7 @@ def sensitivities(
         slopes.append(_turned(made[:, : len(runs), : len(runs)], waves, held))
         if heard or towards:
             field_slopes.append(probe_slopes(made, np.concatenate((moments, far)), result, f))
-    found = _dataset(result, given, f, np.stack(slopes))
+    found = _dataset(result, given, f, np.stack(slopes)).assign_attrs(parameters=json.dumps(result.parameters))
     if (cut_off := said_of_ends(result)) is not None:
         found.attrs["cut_off"] = cut_off
         warnings.warn(cut_off, stacklevel=2)
@@ -180,6 +182,12 @@ def _refuse_kinds(model: Discretization) -> None:
         raise ModelError("sensitivities: a Bloch phase makes another run the adjoint one; use `sweep`")
     if model.simulation.averaging == "tensor":
         raise ModelError('sensitivities: averaging = "tensor" joins samples; use "diagonal", or `sweep`')
+
+
+def _refuse_symmetry(model: Simulation, wanted: Mapping[str, Sequence[Any]]) -> None:
+    """Error: fields are asked for beside planes of symmetry, in which what they are derived by has no mirror image."""
+    for what in (name for name, each in wanted.items() if each and any(model.symmetry.kinds)):
+        raise ModelError(f"{what}: their derivatives are not known beside planes of symmetry; leave symmetry out")
 
 
 def _changes(models: Models, parameter: Varied) -> list[Touched]:
