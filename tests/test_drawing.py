@@ -14,6 +14,8 @@ from PIL import Image
 
 import nearfield as nf
 from nearfield.pictures.animation import ffmpeg
+from nearfield.pictures.curves import draw_signals
+from nearfield.pictures.cuts import peak_about
 from nearfield.pictures.scattering import draw_scattering
 from nearfield.report.plots import return_loss
 from nearfield.run.options import ProgressInfo
@@ -280,3 +282,27 @@ def test_a_frequency_that_was_not_recorded_is_told(result):
         UserWarning, match=f"nothing was recorded at 77 GHz; shown is the nearest, .*; recorded: {recorded.size}, "
     ):
         result["cut"].plot("Ez", at="77 GHz")
+
+
+@pytest.mark.parametrize("first", [-180, 0])
+def test_a_peak_between_samples_lies_where_they_do(first):
+    """A lobe at phi = -50 degrees, which is 310 on a map from 0 on; of a sector it stays beside the samples; to
+    0.04 of a step and 0.005 dB."""
+    theta, phi = np.radians(np.arange(0, 181, 4.0)), np.radians(first + np.arange(0, 360, 4.0))
+    lobe = np.radians(-50.0 if first else 310.0)
+
+    def level(theta, phi):
+        return 300.0 * np.cos(phi - lobe) - (theta - 1.5) ** 2
+
+    at = 21, int(np.argmin(abs(phi - lobe)))
+    (_, found), _ = peak_about(level, theta, phi, at, float(level(theta[at[0]], phi[at[1]])))
+    assert found == pytest.approx(lobe, abs=np.radians(0.5))
+    sector = lobe + np.radians([1.0, 5.0, 9.0])
+    (_, found), _ = peak_about(level, theta, sector, (21, 0), float(level(theta[21], sector[0])))
+    assert found == pytest.approx(lobe, abs=np.radians(0.5))
+
+
+def test_of_complex_signals_the_picture_says_that_it_shows_the_real_part():
+    wave = xarray.DataArray(np.exp(1j * np.arange(9.0)), {"time": np.arange(9.0)}, ["time"], attrs={"units": "V/m"})
+    assert draw_signals({"tip": wave}).get_ylabel() == "tip, real part (V/m)"
+    assert draw_signals({"tip": wave.real}, label="Probe").get_ylabel() == "Probe (V/m)"

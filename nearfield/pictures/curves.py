@@ -36,7 +36,10 @@ def draw_signals(
     note: str = "",
     label: str = "",
 ) -> Axes:
-    """Recorded signals of one unit over time, the first six; where a run diverges the scale is what came before."""
+    """Recorded signals of one unit over time, the first six; where a run diverges the scale is what came before.
+
+    Of complex ones, as of cells with a Bloch phase, the real part.
+    """
     shown = dict(list(signals.items())[:MOST_CURVES])
     lines = {name: (times, np.real(values)) for name, (times, values) in _curves(shown).items()}
     axes = style.panel_for(ax, 8.0, 3.5, title, note)
@@ -56,6 +59,7 @@ def draw_signals(
         axes.text(0.02, 0.94, text, transform=axes.transAxes, va="top", color=style.COLOURS[1], fontsize=9)
     _legend(axes, len(lines), largest < 0, {"loc": "upper right", "ncols": min(3, len(lines))})
     label = label or (next(iter(lines), "") if len(lines) == 1 else "Signal")
+    label += ", real part" if any(np.iscomplexobj(array) for array in shown.values()) else ""
     style.name_axes(axes, f"Time ({time_prefix}s)", f"{label} ({prefix}{unit})" if unit else label)
     axes.margins(x=0.0)
     return axes

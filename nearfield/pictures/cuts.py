@@ -97,7 +97,10 @@ def peak_about(
     at: tuple[int, int],
     recorded: float,
 ) -> tuple[tuple[float, float], float]:
-    """Direction (rad) and level (dBi) of the peak within one recorded step of a sample, to 0.04 of a step."""
+    """Direction (rad) and level (dBi) of the peak within one recorded step of a sample, to 0.04 of a step.
+
+    Samples all round have it within a turn from their first phi on.
+    """
     found = (float(theta[at[0]]), float(phi[at[1]])), recorded
     steps = [float(np.abs(np.diff(angles)).min()) if angles.size > 1 else 0.0 for angles in (theta, phi)]
     for part in (1.0, 0.2):
@@ -107,8 +110,11 @@ def peak_about(
         levels = level(across, along)
         best = int(np.argmax(np.nan_to_num(levels, nan=-400.0)))
         if levels[best] > found[1] + GAIN:
-            found = (float(across[best]), float(along[best]) % (2 * math.pi)), float(levels[best])
-    return found
+            found = (float(across[best]), float(along[best])), float(levels[best])
+    (across_peak, along_peak), top = found
+    if np.ptp(phi) + 1.5 * steps[1] > 2 * math.pi:
+        along_peak = float(phi[0]) + (along_peak - float(phi[0])) % (2 * math.pi)
+    return (across_peak, along_peak), top
 
 
 def closed(phi: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
