@@ -16,6 +16,7 @@ from nearfield.entry.wording import uncertain
 from nearfield.studies.extrapolation import extrapolated
 from nearfield.studies.quantities import quantity_of
 from nearfield.studies.refinement import refined
+from nearfield.studies.words import ends_as_typed
 
 LIGHT = 299792458.0
 
@@ -151,6 +152,12 @@ def test_the_unit_of_a_band_is_that_of_both_its_ends(words, monkeypatch):
     with pytest.raises(nf.ModelError, match="asked"):
         quantity_of(words).read(None)
     assert asked == [(10e9, 11e9)]
+
+
+def test_a_band_of_the_command_line_shares_its_unit_too():
+    assert ends_as_typed("0", "3 GHz") == ("0 GHz", "3 GHz")
+    assert ends_as_typed("2e9", "3e9") == (2e9, 3e9)
+    assert ends_as_typed("2 MHz", "3GHz") == ("2 MHz", "3GHz")
 
 
 def test_a_band_that_ends_below_its_beginning_is_refused_with_its_ends():

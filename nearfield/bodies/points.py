@@ -12,6 +12,8 @@ from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import LENGTH, Quantity, three
 from nearfield.entry.triples import Point, triple
 
+ON_A_LINE = 1e-12  # of their length: points that lie nearer to a line lie on it
+
 
 def lengths(what: str, given: Any) -> Point:
     """Three lengths (m) of numbers or texts; `what` opens the message. Error: ModelError."""
@@ -26,6 +28,14 @@ def shifted(point: Sequence[Any], by: Sequence[float]) -> tuple[Any, ...]:
     if isinstance(point[0], tuple):
         return tuple(shifted(each, by) for each in point)
     return tuple(float(value + step) for value, step in zip(point, by))
+
+
+def on_a_line(points: np.ndarray) -> bool:
+    """Whether points (n, 2) lie on one line, or are one."""
+    ways = points - points[0]
+    far = ways[np.argmax(np.hypot(*ways.T))]
+    beside = np.abs(ways[:, 0] * far[1] - ways[:, 1] * far[0]).max()  # distance from the line, times the length
+    return bool(beside <= ON_A_LINE * np.hypot(*far) ** 2)
 
 
 def axes_moved(start: Point, end: Point) -> int:

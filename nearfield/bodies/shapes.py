@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import model_validator
 
-from nearfield.bodies.points import axes_moved, direction, lengths, shifted
+from nearfield.bodies.points import axes_moved, direction, lengths, on_a_line, shifted
 from nearfield.entry.quantities import Length, Position, PositiveLength, Read, Several
 from nearfield.entry.schema import Schema, tag
 from nearfield.entry.triples import Point, triple
 
 Axis = Literal["x", "y", "z"]
 ROUNDED = 1e-9  # of its radius, by which the ends of a cylinder along an axis may lie beside each other
-ON_A_LINE = 1e-12  # of a polygon's length: corners that lie nearer to a line lie on it
 AT_ONCE = 20_000  # pairs of points and sides in a batch, so that they stay in a cache
 
 
@@ -356,10 +355,7 @@ class Polygon(Extruded):
             raise ValueError(f"{len(self.vertices)} vertices given, a polygon needs at least 3")
         if self.lower > self.upper:
             raise ValueError(f"upper ({self.upper:.9g} m) lies below lower ({self.lower:.9g} m); exchange them")
-        corners = np.asarray(self.vertices) - self.vertices[0]
-        far = corners[np.argmax(np.hypot(*corners.T))]
-        beside = np.abs(corners[:, 0] * far[1] - corners[:, 1] * far[0]).max()  # twice the area with the farthest
-        if beside <= ON_A_LINE * np.hypot(*far) ** 2:
+        if on_a_line(np.asarray(self.vertices)):
             raise ValueError("all vertices lie on one line; the polygon encloses nothing")
         return self
 
