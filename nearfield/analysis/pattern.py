@@ -12,7 +12,7 @@ from nearfield.analysis.farfield import allowed_directions, far_fields, intensit
 from nearfield.analysis.pattern_variables import pattern_variables, read_exterior, surface_pattern
 from nearfield.analysis.surface import Surface, read_surface
 from nearfield.entry.errors import ModelError
-from nearfield.entry.levels import power_decibels
+from nearfield.entry.levels import HALF_POWER, power_decibels, width_of_beam
 from nearfield.entry.quantities import ANGLE, FREQUENCY, NUMBER, Quantity, read_angles, read_one, refuse_degrees
 from nearfield.records.records import Variables
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from nearfield.records.records import Excitation
-
-HALF_POWER = -3.0103  # dB
 
 
 class FarFieldResult(CrossSections):
@@ -241,20 +239,3 @@ class FarFieldResult(CrossSections):
         step = float(angle[1] - angle[0])
         widths = [step * width_of_beam(power_decibels(np.maximum(row, 1e-300)), level) for row in rows]
         return self._array(np.array(widths), "beamwidth", "rad", ("frequency",))
-
-
-def width_of_beam(circle: np.ndarray, level: float) -> float:
-    """Samples between the points at `level` (dB) about the peak of a circle of levels (dB), NaN where a wall is; NaN
-    where the circle does not fall to the level before a wall or all round, or holds nothing.
-    """
-    if not np.isfinite(circle).any():
-        return float("nan")
-    top, middle = int(np.nanargmax(circle)), circle.size // 2
-    above = np.roll(circle, middle - top) - circle[top] - level
-    width = 0.0
-    for side in (above[middle::-1], above[middle:]):
-        end = int(np.argmax(~(side > 0.0)))
-        if not end or np.isnan(side[end]):
-            return float("nan")
-        width += end - 1 + side[end - 1] / (side[end - 1] - side[end])
-    return float(width)

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nearfield.analysis.pattern import HALF_POWER, width_of_beam
-from nearfield.entry.levels import power_decibels
+from nearfield.entry.levels import HALF_POWER, power_decibels, width_of_beam
 
 FINEST, COARSEST = math.radians(0.1), math.radians(1.0)  # between samples of a cut
 PER_LOBE = 20  # samples of a cut in the narrowest lobe

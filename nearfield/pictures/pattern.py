@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.analysis.pattern import HALF_POWER
+from nearfield.entry.levels import HALF_POWER
 from nearfield.pictures import style
 from nearfield.pictures.cuts import Cut, Pattern, cuts, patterns
 
