@@ -112,6 +112,19 @@ def test_fields_that_are_the_same_everywhere_have_no_elements(tmp_path):
     assert rows.rows[0]["elements"] == 0 and rows.rows[0]["time"] == 1e-9
 
 
+@pytest.mark.parametrize(("scale", "worst"), [(1e-40, 1), (1e40, 1), (1, np.inf)])
+def test_fields_too_weak_or_strong_for_slopes_have_no_elements(scale, worst, tmp_path):
+    """What runs ahead of a pulse is below the least number of which slopes are made; a run that diverges is above."""
+    wave = np.sin(np.arange(8.0)) + 2
+    half = {axis + HALF: Variable((axis,), np.arange(8) * 1e-3, {}) for axis in "xy"}
+    task = {"path": tmp_path / "a.h5", "keep": None, "analysis": {"quantity": "intensity", "method": "hybrid"}}
+    rows = element_file.ElementFile(task, 1)
+    values = scale * wave * wave[:, None]
+    values[3, 3] *= worst
+    rows.take({name: values[:, :, None] for name in ("Ex", "Ey", "Ez")}, half, {"time": 1.0})
+    assert rows.rows[0]["elements"] == 0 and rows.rows[0]["highest"] > 0
+
+
 def test_a_row_holds_the_numbers_of_a_plane_of_cells(tmp_path):
     line = np.arange(17) * 1e-3
     wave = np.sin(np.arange(16) * np.pi / 4 + 0.1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -137,15 +137,25 @@ def wrong_distance(values: np.ndarray, made: np.ndarray, axis: int) -> str:
 def refuse_sizes(field: np.ndarray, widths: tuple[np.ndarray, ...]) -> None:
     """Error: values or slopes so large or so small that their powers are no numbers."""
     low, high = float(field.min()), float(field.max())
-    narrowest, widest = (chosen(float(chosen(each)) for each in widths) for chosen in (min, max))
-    with np.errstate(over="ignore"):
-        largest, least = max(-low, high) * max(1.0, 1 / narrowest), (high - low) * min(1.0, 1 / widest)
-    if largest > 1 / NARROWEST or least < NARROWEST:
+    if not powers_are_numbers(low, high, widths):
+        narrowest, widest = ends_of(widths)
         raise ModelError(
             f"the field lies between {low:.6g} and {high:.6g} on spacings of {narrowest:.3g} to {widest:.3g}: powers "
             f"of such values or of their slopes are no numbers; give values and lengths in units in which values, "
             f"differences and slopes lie between {NARROWEST:g} and {1 / NARROWEST:g}"
         )
+
+
+def powers_are_numbers(low: float, high: float, widths: Sequence[np.ndarray]) -> bool:
+    """Whether fields between these values, with points these distances apart, can be analysed; none that is infinite."""
+    narrowest, widest = ends_of(widths)
+    largest, least = max(-low, high) * max(1.0, 1 / narrowest), (high - low) * min(1.0, 1 / widest)
+    return largest <= 1 / NARROWEST and least >= NARROWEST
+
+
+def ends_of(widths: Sequence[np.ndarray]) -> tuple[float, float]:
+    """The narrowest and the widest distance of points."""
+    return min(float(each.min()) for each in widths), max(float(each.max()) for each in widths)
 
 
 def middles(widths: np.ndarray, periodic: bool) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 
 from nearfield.discretization.discretization import Discretization
 from nearfield.dissipation.elements import elements
+from nearfield.dissipation.grids import powers_are_numbers
 from nearfield.dissipation.quantities import components_of, scalar
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.entry.whole_file import replacing_hdf5
@@ -90,23 +91,32 @@ class ElementFile:
         begun = time.perf_counter()
         quantity = self.plan["quantity"]
         parts = {name: np.asarray(fields[name])[np.newaxis] for name in components_of(quantity)}
-        values = scalar(parts, quantity)
-        row = dict.fromkeys(NUMBERS, 0.0)
-        shape, values = values.shape, values.squeeze()
-        if values.min() < values.max():  # a field that is the same everywhere has none: so it is before a pulse comes
-            lines: list[np.ndarray] = []
-            periodic = ""
-            for axis in (axis for axis, count in zip("xyz", shape) if count > 1):
-                line = positions[axis + HALF].array
-                if axis in self.periods:  # up to where the next period begins
-                    periodic += "xyz"[len(lines)]
-                    line = np.append(line, line[0] + self.periods[axis])
-                lines.append(line)
-            found = elements(values, lines, periodic, self.plan["method"], self.threads)
-            row = {name: float(value) for name, value in found.summary().items() if name in NUMBERS}
+        with np.errstate(over="ignore", invalid="ignore"):  # of a run that diverges
+            values = scalar(parts, quantity)
         half = "H" == components_of(quantity)[0][0]
+        row = dict.fromkeys(NUMBERS, 0.0) | self._found(values, positions)
         row |= {"highest": float(values.max()), "lowest": float(values.min()), "time": times["time" + HALF * half]}
         self.rows.append(row | {"seconds": time.perf_counter() - begun})
+
+    def _found(self, values: np.ndarray, positions: Mapping[str, Variable]) -> dict[str, float]:
+        """Numbers of the elements; none of a field that is the same everywhere, as it is before a pulse comes, or so
+        weak or so strong that its slopes have no powers, as of what runs ahead of the pulse, or of a run that diverges.
+        """
+        low, high = float(values.min()), float(values.max())
+        if not low < high:
+            return {}
+        lines: list[np.ndarray] = []
+        periodic = ""
+        for axis in (axis for axis, count in zip("xyz", values.shape) if count > 1):
+            line = positions[axis + HALF].array
+            if axis in self.periods:  # up to where the next period begins
+                periodic += "xyz"[len(lines)]
+                line = np.append(line, line[0] + self.periods[axis])
+            lines.append(line)
+        if not powers_are_numbers(low, high, [np.diff(line) for line in lines]):
+            return {}
+        found = elements(values.squeeze(), lines, periodic, self.plan["method"], self.threads)
+        return {name: float(value) for name, value in found.summary().items() if name in NUMBERS}
 
     def flush(self) -> None:
         """Put all rows into the file. Error: `RunFailed`, the disk refuses."""
