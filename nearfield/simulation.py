@@ -165,19 +165,15 @@ class Simulation(Model):
         several runs looks at the status after each. Errors: `ModelError` before anything is
         written; `DivergedError` and `RunFailed` (the disk refused the output), whose `result` holds what was recorded.
         """
-        from nearfield.run import time_loop
         from nearfield.run.outlook import notebook_progress
-        from nearfield.run.resume import run_with_checkpoints
+        from nearfield.run.resume import run_from_the_start
 
         file = output_file(output)
         if report and file is None:
             raise ModelError("report: needs an output, beside whose file plots and report lie; give one")
         progress = progress or notebook_progress(lambda: self._setup().decay)
         options = RunOptions(threads, file, progress, tiling, parallel, engine=engine, long=long)
-        if checkpoint is not None:
-            result = result_of(lambda: run_with_checkpoints(self, checkpoint, options))
-        else:
-            result = result_of(lambda: time_loop.run(self, options))
+        result = result_of(lambda: run_from_the_start(self, checkpoint, options))
         if report and file is not None:
             from nearfield.report.show import leave_report
 

@@ -16,6 +16,7 @@ from whole_runs import arrays
 import nearfield as nf
 from nearfield.machine.transport import Alone
 from nearfield.plan.boxes import Box
+from nearfield.records.hdf5 import write_result
 from nearfield.run.checkpoint import keeper, pieces
 from nearfield.run.checkpoint.folder import checkpoints, newest, opened
 from nearfield.run.checkpoint.manifest import HEAD
@@ -34,6 +35,8 @@ from nearfield.run.checkpoint.store import Stored, write_arrays
         ("every 1.5 hours", 5400, None),
         ("20s", 20, None),
         ("every 1e3 steps", None, 1000),
+        ("every 300 h", 1.08e6, None),
+        ("every 5e-5 s", 5e-5, None),
     ],
 )
 def test_a_schedule_is_a_time_or_a_number_of_steps(text, seconds, steps):
@@ -41,7 +44,10 @@ def test_a_schedule_is_a_time_or_a_number_of_steps(text, seconds, steps):
     assert (found.seconds, found.steps) == (seconds, steps) and Schedule.of(str(found)) == found
 
 
-@pytest.mark.parametrize("text", ["", "10", "every", "0 steps", "every 0 min", "2.5 steps", "-1 min", "10 mm", "often"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "10", "every", "0 steps", "every 0 min", "2.5 steps", "-1 min", "10 mm", "often", "1e400 steps", "1e400 s"],
+)
 def test_any_other_schedule_is_refused_before_anything_is_written(text, tmp_path):
     with pytest.raises(nf.ModelError, match="every 1000 steps"):
         tiny().run(output=tmp_path / "out" / "result.h5", checkpoint=text)
@@ -280,6 +286,39 @@ def test_a_run_into_a_folder_with_checkpoints_of_an_unfinished_one_is_refused(sm
     assert nf.resume(small).status == "done"
     tiny().run(output=small / "result.h5", checkpoint="every 12 steps")
     assert [path.name for path in checkpoints(small)] == ["checkpoint-24", "checkpoint-12"]
+
+
+def test_checkpoints_belong_to_the_result_that_they_name(small):
+    """One folder takes one run after the other; those of a run that did not end stay, whatever else ended there."""
+    tiny().run(output=small / "b.h5", threads=1)  # shares the folder with what may go on
+    with pytest.raises(nf.ModelError, match="checkpoint-30 of a run that did not end"):
+        tiny().run(output=small / "b.h5", checkpoint="every 10 steps")
+    with pytest.raises(nf.ModelError, match="checkpoint-30 of a run that did not end"):
+        tiny().run(output=small / "result.h5", threads=1)
+    assert nf.resume(small).status == "done"
+    for name in ("b.h5", "c.h5"):
+        tiny().run(output=small / name, checkpoint="every 12 steps")
+    tiny().run(output=small / "b.h5", threads=1)
+    assert [path.name for path in checkpoints(small)] == ["checkpoint-24", "checkpoint-12"]
+    tiny().run(output=small / "c.h5", threads=1)
+    assert not checkpoints(small)  # they would go on with what is no more
+
+
+def test_a_run_that_diverged_makes_room_for_a_mended_model(small):
+    record = tiny().run(threads=1).record
+    record.status = "diverged"
+    write_result(small / "result.h5", record)
+    tiny().run(output=small / "result.h5", checkpoint="every 12 steps")
+    assert [path.name for path in checkpoints(small)] == ["checkpoint-24", "checkpoint-12"]
+
+
+def test_an_earlier_result_does_not_say_done_of_a_run_under_way(small):
+    nf.resume(small)
+
+    def look(info) -> None:
+        assert not checkpoints(small) or not (small / "result.h5").exists()
+
+    tiny(steps=4000).run(output=small / "result.h5", checkpoint="every 10 steps", progress=look)
 
 
 def test_what_a_run_that_died_left_half_written_is_removed(small):

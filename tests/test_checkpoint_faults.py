@@ -18,6 +18,8 @@ from whole_runs import arrays
 
 import nearfield as nf
 from nearfield.cli import main
+from nearfield.commands import run as run_command
+from nearfield.discretization.discretization import Discretization
 from nearfield.formats.lock import LOCK_NAME, locked
 from nearfield.machine.transport import Alone
 from nearfield.run.checkpoint import folder as folders
@@ -250,6 +252,32 @@ def test_two_runs_in_one_folder_are_refused_and_a_killed_one_gives_it_back():
         on.kill()
     assert main(["run", "short.toml", "--output", "out", *QUIET]) == 0
     assert [path.name for path in Path("out").iterdir()] == ["result.h5"]
+
+
+def test_a_run_whose_set_up_outlasts_another_one_looks_again_before_it_begins(monkeypatch, capsys):
+    Path("model.toml").write_text(tiny().to_toml())
+    slow = Discretization
+
+    def meanwhile(*given):
+        monkeypatch.setattr(run_command, "Discretization", slow)
+        tiny().run(output="out/result.h5", checkpoint="every 10 steps")
+        return slow(*given)
+
+    monkeypatch.setattr(run_command, "Discretization", meanwhile)
+    assert main(["run", "model.toml", "--output", "out", *QUIET]) == 2
+    assert "out has a result already" in capsys.readouterr().err and len(checkpoints(Path("out"))) == 2
+
+
+def test_runs_without_checkpoints_share_a_folder_and_keep_out_those_with(tmp_path):
+    with locked(tmp_path, shared=True):
+        with locked(tmp_path, shared=True):
+            assert (tmp_path / LOCK_NAME).exists()
+        with pytest.raises(nf.ModelError, match="in use by another run"):
+            tiny().run(output=tmp_path / "result.h5", checkpoint="every 10 steps")
+        assert tiny().run(output=tmp_path / "result.h5").status == "done" and (tmp_path / LOCK_NAME).exists()
+    assert not (tmp_path / LOCK_NAME).exists()
+    with locked(tmp_path), pytest.raises(nf.ModelError, match="in use by another run"):
+        tiny().run(output=tmp_path / "result.h5")
 
 
 def test_a_lock_that_its_holder_took_away_is_taken_anew(tmp_path):

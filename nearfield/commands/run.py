@@ -30,7 +30,7 @@ from nearfield.parallel.decomposition import times
 from nearfield.parallel.start import Parallel, refuse_spread
 from nearfield.report.show import keep_in_facts, write_files
 from nearfield.results import Result
-from nearfield.run.checkpoint.folder import checkpoints, remove_all, still_there
+from nearfield.run.checkpoint.folder import checkpoints, remove, still_there
 from nearfield.run.checkpoint.keeper import Checkpoints
 from nearfield.run.checkpoint.schedule import Schedule
 from nearfield.run.forecast import Forecast, forecast, long_run, refuse_unasked
@@ -73,7 +73,7 @@ def run_model(model: Path, output: Path | None, force: bool, options: Options) -
     refuse_overwriting(folder, force)
     with console(options.as_json) as out, requeued(folder, schedule is not None):
         kept = Checkpoints(folder, schedule, stem=model.stem, result=RESULT_NAME, tell=out.warn)
-        result = run_into(simulation, folder, options.run, out, kept)
+        result = run_into(simulation, folder, options.run, out, kept, force)
         return presented(result, simulation, kept, {"model": str(model)}, out, options)
 
 
@@ -149,25 +149,41 @@ def refuse_overwriting(folder: Path, force: bool) -> None:
         return  # `make_folder` says what is wrong with it
     if force:
         return
-    refuse_unfinished(folder / RESULT_NAME, f"`nearfield run --resume {folder}`", "give --force")
+    going_on = f"`nearfield run --resume {folder}`"
+    refuse_unfinished(checkpoints(folder), folder / RESULT_NAME, going_on, "give --force")
     if there:
         raise ModelError(f"{folder} has a result already; give another folder with --output, or --force to replace it")
 
 
+def begin_anew(folder: Path, force: bool) -> None:
+    """Remove the checkpoints of an earlier run. Error: as `refuse_overwriting`, which may have looked long ago."""
+    refuse_overwriting(folder, force)
+    remove(checkpoints(folder))
+
+
 def run_into(
-    simulation: Model, folder: Path, options: RunOptions, out: Console, kept: Checkpoints | None = None
+    simulation: Model,
+    folder: Path,
+    options: RunOptions,
+    out: Console,
+    kept: Checkpoints | None = None,
+    force: bool = True,
 ) -> Result:
-    """Run a simulation into the result file of a folder; warnings before it where they are known before."""
+    """Run a simulation into the result file of a folder; warnings before it where they are known before.
+
+    `force`: replace what is there.
+    """
     ranks, kept = world(), kept or Checkpoints(result=RESULT_NAME)
     agreed(ranks, partial(refuse_trace, options.trace, ranks), at_root=True)
     with unmade_where_refused(folder, ranks), started_ahead(simulation, ranks) as writer:
-        return run_set_up(simulation, folder, replace(options, writer=writer), out, kept, ranks)
+        return run_set_up(simulation, folder, replace(options, writer=writer), out, kept, force)
 
 
 def run_set_up(
-    simulation: Model, folder: Path, options: RunOptions, out: Console, kept: Checkpoints, ranks: Alone
+    simulation: Model, folder: Path, options: RunOptions, out: Console, kept: Checkpoints, force: bool
 ) -> Result:
     """Set a simulation up and run it."""
+    ranks = world()
     setup = Discretization(simulation, ranks)
     _ = setup.lowered  # sources, ports and monitors refuse their own faults before anything is said or made
     before = cautions(setup)
@@ -191,8 +207,8 @@ def run_set_up(
     out.warn(*crowded)
     before += crowded
     with nullcontext() if kept.resumed else alone_in(folder, ranks), progress(setup.decay) as display:
-        if ranks.rank == 0 and not kept.resumed:
-            remove_all(folder)
+        if not kept.resumed:
+            agreed(ranks, partial(begin_anew, folder, force), at_root=True)
         options = replace(
             options, output=folder / kept.names["result"], progress=display, say=out.note, warn=later.append
         )

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nearfield.entry.errors import ModelError
+from nearfield.entry.untrusted_file import plain_name
+from nearfield.entry.whole_file import unwritable
 from nearfield.formats.lock import locked
 from nearfield.machine.transport import Alone, agreed, world
 from nearfield.records.hdf5 import read_record
 from nearfield.run.checkpoint.contents import model_of
-from nearfield.run.checkpoint.folder import checkpoints, newest, remove_all
+from nearfield.run.checkpoint.folder import checkpoints, newest, remove
 from nearfield.run.checkpoint.keeper import Checkpoints
+from nearfield.run.checkpoint.manifest import Damaged, read_manifest
 from nearfield.run.checkpoint.schedule import Schedule
 from nearfield.run.time_loop import run
 
@@ -26,14 +29,17 @@ if TYPE_CHECKING:
     from nearfield.run.options import RunOptions
 
 
-def run_with_checkpoints(model: Model, schedule: str, options: RunOptions) -> RunRecord:
-    """`run` with checkpoints in the output's folder. Error: there are some of a run that did not end."""
-    chosen = Schedule.of(schedule)
+def run_from_the_start(model: Model, schedule: str | None, options: RunOptions) -> RunRecord:
+    """`run`, with checkpoints beside the output where there is a schedule. Error: there are some of a run that did not
+    end, or another run goes on in the folder; runs without checkpoints share it."""
+    chosen = None if schedule is None else Schedule.of(schedule)
     if options.output is None:
-        raise ModelError("checkpoints need a folder; give output, such as 'out/model/result.h5': they go beside it")
+        if chosen is not None:
+            raise ModelError("checkpoints need a folder; give output, such as 'out/model/result.h5': they go beside it")
+        return run(model, options)
     output, ranks = options.output, world()
-    with unmade_where_refused(output.parent, ranks), alone_in(output.parent, ranks):
-        agreed(ranks, lambda: clear(output), at_root=True)
+    with unmade_where_refused(output.parent, ranks), alone_in(output.parent, ranks, shared=chosen is None):
+        agreed(ranks, lambda: clear(output, every=chosen is not None), at_root=True)
         return run(model, options, checkpoints=Checkpoints(output.parent, chosen, stem=output.stem, result=output.name))
 
 
@@ -50,36 +56,58 @@ def unmade_where_refused(folder: Path, ranks: Alone) -> Iterator[None]:
         raise
 
 
-def alone_in(folder: Path, ranks: Alone) -> ExitStack:
-    """While this lasts, no other run goes on in the folder; rank 0 sees to it. Error: one does so already."""
+def alone_in(folder: Path, ranks: Alone, shared: bool = False) -> ExitStack:
+    """While this lasts, no other run goes on in the folder, unless both share it; rank 0 sees to it.
+
+    Error: one does so already, or the folder cannot be made.
+    """
     stack = ExitStack()
 
     def enter() -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        stack.enter_context(locked(folder))
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except (OSError, ValueError) as error:
+            raise unwritable(folder, error, kind="folder") from None
+        stack.enter_context(locked(folder, shared))
 
     agreed(ranks, enter if ranks.rank == 0 else lambda: None)
     return stack
 
 
-def clear(output: Path) -> None:
-    """Remove the checkpoints of a run that is done. Error: there are some of one that is not."""
-    refuse_unfinished(output, f"nearfield.resume({str(output.parent)!r})", "remove it")
-    remove_all(output.parent)
+def clear(output: Path, every: bool) -> None:
+    """Remove the checkpoints of runs that ended: `every` one in the folder, or those whose result this output is.
+
+    Error: there are some of a run that did not end.
+    """
+    found = [path for path in checkpoints(output.parent) if every or result_of(path, output) == output]
+    refuse_unfinished(found, output, f"nearfield.resume({str(output.parent)!r})", "remove it")
+    remove(found)
 
 
-def refuse_unfinished(output: Path, going_on: str, starting_over: str) -> None:
-    """Error: beside this result are checkpoints, and it does not say that its run was done."""
-    found = checkpoints(output.parent)
+def result_of(checkpoint: Path, output: Path) -> Path:
+    """The result file of a checkpoint's run; `output` where the checkpoint does not say."""
     try:
-        done = not found or read_record(output).status == "done"
+        return checkpoint.parent / plain_name(read_manifest(checkpoint).get("result"))
+    except (Damaged, ValueError):
+        return output
+
+
+def refuse_unfinished(found: Iterable[Path], output: Path, going_on: str, starting_over: str) -> None:
+    """Error: the result of one of these checkpoints does not say that its run has ended."""
+    for path in found:
+        if not has_ended(result_of(path, output)):
+            raise ModelError(
+                f"{path.parent} holds {path.name} of a run that did not end; go on with it by {going_on}, or "
+                f"{starting_over} to start from the beginning"
+            )
+
+
+def has_ended(result: Path) -> bool:
+    """Whether a run came to its end, or diverged, upon which it cannot go on."""
+    try:
+        return read_record(result).status in ("done", "diverged")
     except ModelError:
-        done = False
-    if not done:
-        raise ModelError(
-            f"{output.parent} holds {found[0].name} of a run that did not end; go on with it by {going_on}, or "
-            f"{starting_over} to start from the beginning"
-        )
+        return False
 
 
 def run_on(

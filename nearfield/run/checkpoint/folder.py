@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,9 +46,9 @@ def remove_unfinished(folder: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def remove_all(folder: Path) -> None:
-    """Remove every checkpoint of a folder."""
-    for path in checkpoints(folder):
+def remove(found: Iterable[Path]) -> None:
+    """Remove checkpoints."""
+    for path in found:
         shutil.rmtree(path, ignore_errors=True)
 
 

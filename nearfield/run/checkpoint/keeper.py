@@ -251,6 +251,8 @@ class Checkpoints:
                 float,
             ),
         )
+        if not (self.resumed or self._kept or self.record.excitations):  # of an earlier run, and it may say "done"
+            (self.folder / self.names["result"]).unlink(missing_ok=True)
         put_in_place(part, place)
 
     def _give_up(self, part: Path, why: str) -> None:

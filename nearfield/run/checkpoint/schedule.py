@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -20,13 +21,13 @@ class Schedule:
     @classmethod
     def of(cls, text: str) -> Schedule:
         """The schedule that a text means. Error: anything but a positive time or number of steps."""
-        found = re.fullmatch(r"\s*(?:every\s+)?(\d+(?:\.\d*)?(?:e\d+)?)\s*([a-z]+)\s*", str(text), re.ASCII)
+        found = re.fullmatch(r"\s*(?:every\s+)?(\d+(?:\.\d*)?(?:e[+-]?\d+)?)\s*([a-z]+)\s*", str(text), re.ASCII)
         number, unit = (float(found[1]), found[2]) if found else (0.0, "")
         unit = unit if unit in SECONDS else unit.removesuffix("s")
-        if unit == "step" and number == int(number) > 0:
+        if unit == "step" and number > 0 and number.is_integer():
             return cls(steps=int(number))
-        if unit in SECONDS and number > 0:
-            return cls(seconds=number * SECONDS[unit])
+        if 0 < (seconds := number * SECONDS.get(unit, 0.0)) < math.inf:
+            return cls(seconds=seconds)
         raise ModelError(
             f'checkpoint {text!r} is no time between checkpoints and no number of steps; give "every 10 min" (s, min, '
             'h) or "every 1000 steps"'
