@@ -97,7 +97,7 @@ WHOLE = "--network: cells along each side that strong scaling shares; left out, 
 def predict(
     model: Annotated[Path | None, Argument(help="Model file (TOML), or box; left out, box.")] = None,
     topology: options.Topology = None,
-    nodes: options.Nodes = 1,
+    nodes: options.NodesWished = None,
     profile: options.Profile = None,
     bind: Annotated[str | None, Option(help="Only this binding scheme; left out, all.")] = None,
     ranks: Annotated[int | None, Option(min=1, help="In all; left out, one for each unit.")] = None,
@@ -127,7 +127,7 @@ def predict(
         others = {"MODEL": model, "--topology": topology, "--bind": bind, "--ranks": ranks, "--paper": paper}
         more = {"--overlap": overlap or None, "--profile": profile, "--set": given, "--speeds": speeds}
         shared.refuse_others({**others, **own, **more})
-        return shared.predict_scaling(shared.Request(network, node, nodes, cells, whole), plot, as_json)
+        return shared.predict_scaling(shared.Request(network, node, nodes or 1, cells, whole), plot, as_json)
     shared.refuse_alone({"--node": node, "--whole": whole})
     if overlap:
         others = {"MODEL": model, "--topology": topology, "--bind": bind, "--ranks": ranks, "--paper": paper}
@@ -138,7 +138,7 @@ def predict(
     if paper is not None:
         return predict_paper(paper, as_json)
     cpml = boundary is options.Wall.cpml
-    asked = Request(model, cells, cpml, topology, nodes, profile, bind, memory, ranks, settings_of(given), speeds)
+    asked = Request(model, cells, cpml, topology, nodes or 1, profile, bind, memory, ranks, settings_of(given), speeds)
     return predict_run(asked, plot, as_json)
 
 

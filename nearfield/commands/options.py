@@ -70,7 +70,9 @@ TOPOLOGY = (
     "left out, this machine."
 )
 Topology = Annotated[str | None, Option("--topology", help=TOPOLOGY)]
-Nodes = Annotated[int, Option("--nodes", min=1, max=100000, help="How many of that machine.")]
+NODES = Option("--nodes", min=1, max=100000, help="How many of that machine.")
+Nodes = Annotated[int, NODES]
+NodesWished = Annotated[int | None, NODES]
 
 # ranks and domains
 Domains = Annotated[str | None, Option("--domains", help="Domains in all, such as 8, or along x, y, z: 2x1x4.")]

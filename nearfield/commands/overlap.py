@@ -33,7 +33,7 @@ class Request:
     tables: str | None
     profile: Path | None
     cells: int
-    nodes: int
+    nodes: int | None
     buffer_layers: float | None = None
     launch_latency: float | None = None
 
@@ -65,9 +65,8 @@ def node_of(request: Request) -> tuple[OverlapNode, list[str]]:
     else:
         cells = (request.cells, request.cells, request.cells)
         node, assumed = probed_node(load_profile(request.profile), cells)
-    changed: dict[str, Any] = {"buffer_layers": request.buffer_layers, "launch_latency": request.launch_latency}
-    changed |= {"nodes": request.nodes if request.nodes > 1 else None}
-    changed = {name: value for name, value in changed.items() if value is not None}
+    wished = {name: getattr(request, name) for name in ("buffer_layers", "launch_latency", "nodes")}
+    changed = {name: value for name, value in wished.items() if value is not None}
     return OverlapNode(**{**{name: getattr(node, name) for name in node.model_fields_set}, **changed}), assumed
 
 

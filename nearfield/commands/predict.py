@@ -16,7 +16,7 @@ from nearfield.machine.hardware import SCHEMES, Hardware, load
 from nearfield.machine.profile import REMOTE, Profile, load_profile
 from nearfield.parallel.decomposition import times
 from nearfield.parallel.speeds import parsed_speeds, relative
-from nearfield.predict.prediction import best, job_of_plan, predict_all
+from nearfield.predict.prediction import best, job_of_plan, least_hosts, predict_all
 from nearfield.predict.step_time import Cluster, Job, Prediction
 
 if TYPE_CHECKING:
@@ -172,7 +172,8 @@ def draw(folder: Path, predictions: Sequence[Prediction], job: Job, cluster: Clu
     from nearfield.report.prediction_plots import rates_over_nodes, step_parts
 
     stride = -(-cluster.hosts // CURVE_POINTS)
-    nodes = sorted({1, *range(stride, cluster.hosts + 1, stride), cluster.hosts})
+    wished = {1, *range(stride, cluster.hosts + 1, stride), cluster.hosts}
+    nodes = sorted(count for count in wished if count >= least_hosts(job, cluster.hardware))
     schemes = wanted(cluster.hardware, request.bind)
     rates: dict[str, tuple[list[int], list[float]]] = {scheme: ([], []) for scheme in schemes}
     for count in nodes:

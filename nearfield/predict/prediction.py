@@ -88,15 +88,20 @@ def predict_all(
 
 def refuse_too_large(job: Job, cluster: Cluster) -> None:
     """Error: the fields of a host's share are more than its memory."""
-    room = cluster.hardware.memory
-    if not room or job.bytes <= room * cluster.hosts:
+    least = least_hosts(job, cluster.hardware)
+    if cluster.hosts >= least:
         return
-    shape, least = " x ".join(map(str, job.shape)), -(-job.bytes // room)
-    have = f"{counted(cluster.hosts, 'node')} of {gigabytes(room)}"
+    shape = " x ".join(map(str, job.shape))
+    have = f"{counted(cluster.hosts, 'node')} of {gigabytes(cluster.hardware.memory)}"
     raise ModelError(
         f"{shape} samples need {gigabytes(job.bytes)} for their fields alone, more than {have}: such a run would not "
         f"start. Give --nodes {least} or more, or fewer cells"
     )
+
+
+def least_hosts(job: Job, hardware: Hardware) -> int:
+    """The fewest hosts whose memory holds the fields; 1 where it is not known."""
+    return max(1, -(-job.bytes // hardware.memory)) if hardware.memory else 1
 
 
 def gigabytes(size: float) -> str:

@@ -157,6 +157,12 @@ def test_the_figures_are_drawn_and_the_table_is_readable(capsys, tmp_path):
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["figure_5.png", "figure_6.png"]
 
 
+@pytest.mark.parametrize(("given", "shown"), [([], 6), (["--nodes", "1"], 1), (["--nodes", "2"], 2)])
+def test_as_many_nodes_are_shown_as_are_asked_for(given, shown, capsys):
+    assert main(["predict", "--overlap", "--tables", "s4", "--json", *given]) == 0
+    assert len(json.loads(capsys.readouterr().out)["fig6"]) == shown
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -261,6 +261,11 @@ def test_fields_that_do_not_fit_the_memory_of_the_nodes_are_refused(capsys):
     assert predict_all(large, Cluster(SERVER, 2, PROFILE), ["socket"])
 
 
+def test_rates_are_drawn_over_the_numbers_of_nodes_that_hold_the_fields(tmp_path):
+    line = ["predict", "box", "--topology", "pack:2 [numa(memory=1GB)] core:2 pu:1", "--bind", "node", "--nodes", "3"]
+    assert main([*line, "--cells", "400", "--plot", str(tmp_path)]) == 0  # 1.6 GB on one node
+
+
 def test_the_cluster_of_the_paper_is_calibrated_to_one_point_only():
     points = {(each.figure, each.what.split(",")[0]): each for each in Paper.load().points()}
     assert points["6", "bound to CPUs"].ratio == pytest.approx(1, abs=0.002)  # four digits of the rate
