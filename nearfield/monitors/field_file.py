@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from nearfield.entry.errors import ModelError
 from nearfield.entry.quantities import PositiveNumber, Whole
 from nearfield.entry.schema import Schema
 from nearfield.entry.triples import triple
@@ -41,7 +42,8 @@ class FieldFile(Schema):
     precision: Literal["half", "single", "double"] | None = None
     """Of the numbers stored; left out, the run's."""
     absolute_error: PositiveNumber | None = None
-    """Digits below this (V/m, A/m) may be rounded away, which compresses better."""
+    """Digits below this (V/m, A/m) may be rounded away, which compresses better. Not with a `precision` below the
+    run's, whose rounding alone may be more."""
     relative_error: PositiveNumber | None = None
     """Or: below this part of each value."""
     positions: Literal["yee", "cells"] | None = None
@@ -82,10 +84,17 @@ class FieldFile(Schema):
         """Format, precision, codec and bound of a `FieldDescription`. Error: what does not exist or go together."""
         from nearfield.formats.bounds import Bound
         from nearfield.formats.codecs import Codec
+        from nearfield.formats.description import PRECISIONS
 
         lossy = self.absolute_error is not None or self.relative_error is not None
         bound = Bound(self.absolute_error, self.relative_error) if lossy else None
         numbers = self.precision or precision
+        if bound is not None and PRECISIONS[numbers].itemsize < PRECISIONS[precision].itemsize:
+            raise ModelError(
+                f"precision {numbers!r} and an error bound ({bound}): rounding the numbers of a run in {precision} "
+                f"precision to {numbers} alone moves each by up to {np.finfo(PRECISIONS[numbers]).eps / 2:.2g} of it, "
+                f"more where they are very small or large; give the bound alone, or precision {numbers!r} alone"
+            )
         return {"format": self.format, "precision": numbers, "codec": Codec.parse(self.codec), "bound": bound}
 
     def description(
