@@ -151,6 +151,30 @@ def test_a_run_that_goes_on_keeps_earlier_rows(tmp_path):
     assert [row["time"] for row in second.rows] == [0.0, 1.0] and second.committed == 2
 
 
+def test_a_file_that_lost_rows_is_not_gone_on_with(tmp_path):
+    """They vanished without a word: the file held no numbers, and the run was "done"."""
+    task = {"path": tmp_path / "a.h5", "keep": None, "analysis": {"quantity": "Ez", "method": "hybrid"}}
+    rows = element_file.ElementFile(task, 1)
+    rows.take({"Ez": np.zeros((8, 8, 1))}, {}, {"time": 0.0})
+    rows.flush()
+    assert element_file.statistics_in(rows.path).attrs["status"] == "running"
+    rows.close(False, "the run was interrupted")
+    assert element_file.statistics_in(rows.path).attrs["status"] == "interrupted: the run was interrupted"
+    with pytest.raises(nf.ModelError, match="holds 1 rows, 2 are needed"):
+        element_file.ElementFile(task | {"keep": 2}, 1)
+
+
+def test_changed_numbers_of_elements_are_not_shown(tmp_path):
+    rows = element_file.ElementFile({"path": tmp_path / "a.h5", "keep": None, "analysis": {"quantity": "Ez"}}, 1)
+    rows.take({"Ez": np.full((8, 8, 1), 0.3)}, {}, {"time": 0.0})
+    rows.close(True)
+    content = rows.path.read_bytes()
+    place = content.index(np.float64(0.3).tobytes())
+    rows.path.write_bytes(content[: place + 3] + b"?" + content[place + 4 :])
+    with pytest.raises(nf.ModelError, match="damaged at"):
+        element_file.statistics_in(rows.path)
+
+
 def test_the_cost_of_analyses_is_said_before(tmp_path, capsys):
     (tmp_path / "model.toml").write_text(cavity(nf.ElementStatistics("spots", *BOX, every=30)).to_toml())
     assert main(["check", f"{tmp_path}/model.toml"]) == 0

@@ -23,6 +23,7 @@ import h5py
 
 from nearfield.entry.errors import DamagedError, ModelError
 from nearfield.entry.file_trial import refuse_unreadable
+from nearfield.entry.whole_file import PatientFile, replacing
 
 MAGIC = b"NEARFIELD CRC-32"
 FOOTER = struct.Struct("<QI16s")  # bytes of the table, its crc32, the magic
@@ -57,6 +58,24 @@ def spans(file: h5py.File) -> dict[str, Span]:
 
     file.visititems(note)
     return found
+
+
+@contextlib.contextmanager
+def written(path: Path, **options: Any) -> Iterator[h5py.File]:
+    """An HDF5 file to fill, with checksums of all of it, which takes the place of `path` when all went well.
+
+    Error: OSError, in the disk's words.
+    """
+    with replacing(path) as part, PatientFile(part) as raw:
+        try:
+            with h5py.File(raw, "w", **options) as file:
+                file.attrs[ATTRIBUTE] = "crc32"
+                yield file
+                data = spans(file)
+        finally:
+            raw.settle()  # what the disk said, rather than what HDF5 made of it
+        append(raw, data)
+        raw.settle()
 
 
 def append(file: BinaryIO, data: dict[str, Span]) -> None:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.formats.claimed import ClaimedFile
 from nearfield.formats.description import Block, FieldDescription, Tally
+from nearfield.formats.untrusted import refusing
 
 RUNNING, COMPLETE, INTERRUPTED = "running", "complete", "interrupted: "
 BROKEN_OFF = "the run was broken off"
@@ -88,6 +89,11 @@ class FieldFile(ABC):
                 del self._moments[number]
             self.committed = self.tally.complete
         return self.committed
+
+    def settle(self) -> None:
+        """Wait until the disk has what is committed, which a power cut then leaves."""
+        with self._guarded():
+            self._file.settle()
 
     def close(self, complete: bool = True, reason: str = BROKEN_OFF) -> None:
         """Commit and end: status `complete`, or `interrupted` with the reason. Unfinished snapshots are cut off."""
@@ -191,7 +197,8 @@ class FixedFieldFile(FieldFile):
         self._file.write_at(0, content)
 
     def _continue(self, keep: int) -> None:
-        stored, committed, _, self._begin = self.layout.read_header(self.path)
+        with refusing(self.path):
+            stored, committed, _, self._begin = self.layout.read_header(self.path)
         refuse_other_fields(self.path, stored, self.description)
         if keep > committed:
             raise too_short(self.path, committed, keep)
@@ -233,6 +240,9 @@ def refuse_other_fields(path: Path, stored: FieldDescription, given: FieldDescri
         )
 
 
-def too_short(path: Path, committed: int, keep: int) -> ModelError:
+def too_short(path: Path, committed: int, keep: int, what: str = "snapshots") -> ModelError:
     """The error for a file that cannot be continued because it lost snapshots that the run has passed."""
-    return ModelError(f"{path} holds {committed} snapshots, {keep} are needed to go on; run from the start")
+    return ModelError(
+        f"{path} holds {committed} {what}, {keep} are needed to go on; remove the newest checkpoint to go on from the "
+        "one before, or run from the start"
+    )

@@ -13,9 +13,10 @@ from nearfield.discretization.discretization import Discretization
 from nearfield.dissipation.elements import elements
 from nearfield.dissipation.grids import powers_are_numbers
 from nearfield.dissipation.quantities import components_of, scalar
+from nearfield.entry import hdf5_checksums as checksums
 from nearfield.entry.errors import ModelError, RunFailed
-from nearfield.entry.whole_file import replacing_hdf5
 from nearfield.entry.wording import duration
+from nearfield.formats.files import COMPLETE, RUNNING, interrupted, too_short
 from nearfield.records.records import HALF, Variable
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 SECONDS_A_POINT = {"discrete": 0.085e-6, "trace": 1.66e-6, "hybrid": 0.63e-6}  # of a core, see docs/elements.md
 UNITS = {"time": "s", "mean_length": "m", "seconds": "s"}
 NUMBERS = ("elements", "pairs", "maxima", "minima", "mean_length", "mean_difference", "seconds")
+COLUMNS = (*NUMBERS, "highest", "lowest", "time")
 
 
 def analyses(setup: Discretization) -> dict[str, tuple[int, int, float]]:
@@ -74,15 +76,11 @@ class ElementFile:
         self.committed = len(self.rows)
 
     def _kept(self, count: int) -> list[dict[str, float]]:
-        import h5py
-
-        try:
-            with h5py.File(self.path) as file:
-                names = [name for name in file if file[name].shape[0] >= count]
-                columns = {name: file[name][:count] for name in names}
-        except OSError as error:
-            raise ModelError(f"{self.path} cannot be gone on with ({error}); run from the start") from None
-        return [{name: float(column[row]) for name, column in columns.items()} for row in range(count)]
+        columns = statistics_in(self.path)
+        there = columns.sizes["time"]
+        if there < count or set(COLUMNS) - set(columns.variables):
+            raise too_short(self.path, there, count, "rows")
+        return [{name: float(columns[name].values[row]) for name in COLUMNS} for row in range(count)]
 
     def take(
         self, fields: Mapping[str, np.ndarray], positions: Mapping[str, Variable], times: Mapping[str, float]
@@ -120,32 +118,40 @@ class ElementFile:
 
     def flush(self) -> None:
         """Put all rows into the file. Error: `RunFailed`, the disk refuses."""
+        self._write(RUNNING)
 
+    def _write(self, status: str) -> None:
         try:
-            with replacing_hdf5(self.path) as file:
-                file.attrs.update(self.plan, periodic="".join(self.periods))
-                for name in self.rows[0] if self.rows else (*NUMBERS, "highest", "lowest", "time"):
-                    made = file.create_dataset(name, data=np.array([row[name] for row in self.rows]))
+            with checksums.written(self.path) as file:
+                file.attrs.update(self.plan, periodic="".join(self.periods), status=status)
+                for name in COLUMNS:
+                    made = file.create_dataset(name, data=np.array([row[name] for row in self.rows], float))
                     made.attrs["units"] = UNITS.get(name, "")
         except OSError as error:
             raise RunFailed(f"{self.path} could not be written: {error}; free some space or change --output") from error
         self.committed = len(self.rows)
 
+    def settle(self) -> None:
+        """Do nothing: every commit is a file that the disk has."""
+
     def close(self, complete: bool, reason: str = "") -> None:
-        """Put what is left into the file."""
-        self.flush()
+        """Put what is left into the file, and how it ended."""
+        self._write(COMPLETE if complete else interrupted(reason))
 
 
 def statistics_in(path: Path | None) -> xarray.Dataset:
     """What a file holds over time. Error: it is missing, or damaged."""
-    import h5py
     import xarray
 
     if path is None or not path.is_file():
         raise ModelError(f"the file of element statistics, {path}, is missing; it lies beside result.h5")
     try:
-        with h5py.File(path) as file:
-            columns = {name: ("time", file[name][()], {"units": file[name].attrs["units"]}) for name in file}
-            return xarray.Dataset(columns, attrs=dict(file.attrs)).set_coords("time")
+        with checksums.opened(path, "run its model again") as file:
+            columns = {
+                name: ("time", checksums.verified(file[name])[()], {"units": file[name].attrs["units"]})
+                for name in file
+            }
+            said = {name: value for name, value in file.attrs.items() if name != checksums.ATTRIBUTE}
+            return xarray.Dataset(columns, attrs=said).set_coords("time")
     except (OSError, RuntimeError, KeyError, ValueError) as error:  # h5py and xarray raise all of these at damage
         raise ModelError(f"the file of element statistics, {path}, is damaged ({error}); run its model again") from None

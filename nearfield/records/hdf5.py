@@ -30,7 +30,6 @@ from nearfield.entry import hdf5_checksums as checksums
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.entry.json_data import json_data
 from nearfield.entry.triples import triple
-from nearfield.entry.whole_file import PatientFile, replacing
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 
@@ -77,15 +76,8 @@ def write_result(path: str | Path, record: RunRecord) -> Path:
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as part, PatientFile(part) as raw:
-            try:
-                with h5py.File(raw, "w", track_order=True) as file:
-                    _write_record(file, record, path.parent.absolute())
-                    data = checksums.spans(file)
-            finally:
-                raw.settle()  # what the disk said, rather than what HDF5 made of it
-            checksums.append(raw, data)
-            raw.settle()
+        with checksums.written(path, track_order=True) as file:
+            _write_record(file, record, path.parent.absolute())
     except (OSError, RuntimeError) as error:
         earlier = "an earlier file of this name is unchanged" if path.is_file() else "there is no file of this name"
         raise RunFailed(
@@ -97,7 +89,6 @@ def write_result(path: str | Path, record: RunRecord) -> Path:
 
 def _write_record(file: h5py.File, record: RunRecord, folder: Path) -> None:
     versions = {"nearfield_version": nearfield.__version__, "format_version": FORMAT_VERSION}
-    file.attrs[checksums.ATTRIBUTE] = "crc32"
     file.attrs.update(versions, status=record.status, title=record.title, conventions=CONVENTIONS)
     for name, text in (("model", record.model_text), ("facts", json.dumps(json_data(record.facts), indent=1))):
         file[name] = text
