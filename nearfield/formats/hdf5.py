@@ -38,6 +38,8 @@ from nearfield.formats.files import FIELDS_VERSION, RUNNING, FieldFile, Moment, 
 from nearfield.formats.hdf5_checks import CHECKSUMS, columns_of, write_table, write_text
 from nearfield.formats.paraview import write_vtkhdf_group, write_xdmf
 from nearfield.formats.pieced import box_at
+from nearfield.formats.reading import stored_fields
+from nearfield.formats.untrusted import refusing
 from nearfield.plan.boxes import Box
 from nearfield.records.hdf5 import CONVENTIONS
 
@@ -74,14 +76,15 @@ class Hdf5FieldFile(FieldFile):
 
     def _continue(self, keep: int) -> None:
         self._raw = CommittedFile(self._file)
-        self._open()
-        stored = FieldDescription.from_json(self._h5["description"].asstr()[()])
-        refuse_other_fields(self.path, stored, self.description)
-        self._ready()
+        stored = stored_fields(self.path)  # verified: what is damaged may make HDF5 loop without end
+        refuse_other_fields(self.path, stored.description, self.description)
+        if keep > len(stored.steps):
+            raise too_short(self.path, len(stored.steps), keep)
+        with refusing(self.path):
+            self._open()
+            self._ready()
         self._h5.attrs.modify("status", RUNNING)
         self._settle()  # first: not complete with fewer snapshots
-        if keep > len(self._h5["step"]):
-            raise too_short(self.path, len(self._h5["step"]), keep)
         self._h5["step"].resize(keep, 0)
         self._settle(parents_first=True)  # samples beyond this length may change from now on
         self._cut(keep)

@@ -96,6 +96,11 @@ class PartFiles:
         """Commit whole snapshots, and return the number that every part has."""
         return min(part.flush() for part in self.parts)
 
+    def settle(self) -> None:
+        """Wait until the disk has what is committed."""
+        for part in self.parts:
+            part.settle()
+
     def close(self, complete: bool = True, reason: str = BROKEN_OFF) -> None:
         """End all parts."""
         if not any(part.is_open for part in self.parts):

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Key = tuple[Any, ...]  # an index for each of time, x, y, z
+ALONG_AXIS = (int, np.integer, slice)  # parts of an index that a range takes
 ABANDONED = "interrupted: its writer ended without closing it"
 PARTS_FIRST = b'{"nearfield_field_parts": 1'  # first bytes of a JSON file that joins parts
 
@@ -97,13 +98,26 @@ class StoredComponent:
             key = key[:at] + (slice(None),) * (5 - len(key)) + key[at + 1 :]
         key += (slice(None),) * (4 - len(key))
         # bounded by the committed length, whatever follows it in the file
-        bounded = [range(n)[part] if is_number(part) else part for part, n in zip(key, self.shape)]
-        bounded = [slice(*part.indices(n)) if isinstance(part, slice) else part for part, n in zip(bounded, self.shape)]
-        return self.read(tuple(bounded))
+        bounded = [range(n)[part] if isinstance(part, ALONG_AXIS) else part for part, n in zip(key, self.shape)]
+        found = self.read(tuple(rising(part) if isinstance(part, range) else part for part in bounded))
+        if not any(is_falling(part) for part in bounded):
+            return found
+        return found[tuple(slice(None, None, -1 if is_falling(part) else 1) for part in bounded if not is_number(part))]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         values = np.asarray(self[:])
         return values if dtype is None else values.astype(dtype)
+
+
+def is_falling(part: Any) -> bool:
+    """Whether part of an index runs from the end of an axis to its begin."""
+    return isinstance(part, range) and part.step < 0
+
+
+def rising(part: range) -> slice:
+    """The same indices in rising order, which is how files are read."""
+    ordered = part[::-1] if part.step < 0 else part
+    return slice(ordered.start, ordered.stop, ordered.step)
 
 
 def is_number(part: Any) -> bool:

@@ -131,6 +131,25 @@ def test_a_file_that_is_gone_on_with_is_verified_as_a_whole(tmp_path):
         assert all(np.array_equal(stored_fields(path).arrays[name][:], values[name]) for name in values)
 
 
+@pytest.mark.parametrize(
+    ("kind", "mark"),
+    [
+        *(("hdf5", mark) for mark in (b"\x89HDF", b"nearfield", b"GCOL", b'"components"')),
+        ("binary", b'"components"'),
+        ("ascii", b'"components"'),
+    ],
+)
+def test_a_damaged_file_that_is_to_be_gone_on_with_is_refused_in_words(kind, mark, tmp_path):
+    """Read through HDF5, a damaged description was a traceback, or a loop without end."""
+    path, description = tmp_path / kind, at_points(3, **storage(kind))
+    written(path, description)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(mark, b"\xff\0\0\0" + mark[4:], 1))
+    with pytest.raises(ModelError, match=r"damaged|no field file|cannot be read"):
+        open_field_file(path, description, keep=2)
+    assert path.read_bytes() == content.replace(mark, b"\xff\0\0\0" + mark[4:], 1)
+
+
 def test_files_without_checksums_are_read_and_gone_on_with(tmp_path):
     path, description = tmp_path / "fields.h5", at_points(3)
     wanted = written(path, description)

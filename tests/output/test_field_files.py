@@ -135,6 +135,18 @@ def test_a_run_that_ends_early_leaves_whole_snapshots_and_says_why(format, codec
     assert np.array_equal(found.Hz, values["Hz"][:2])
 
 
+@pytest.mark.parametrize("kind", ["hdf5", "binary", "ascii"])
+def test_indices_may_run_backwards(kind, tmp_path):
+    description = at_points(5, **storage(kind))
+    path, values = tmp_path / kind, values_of(description)["Ez"]
+    with open_field_file(path, description) as file:
+        for block in blocks(description, values_of(description)):
+            file.write(block)
+    found, back = stored_fields(path).arrays["Ez"], slice(None, None, -1)
+    for key in (back, (0, back, 1, slice(3, 0, -2)), (slice(3, 3, -1), back), (slice(-1, -9, -2), 2)):
+        assert np.array_equal(found[key], values[key])
+
+
 @pytest.mark.parametrize("format, codec", EVERY)
 def test_a_file_that_lacks_samples_is_never_complete(format, codec, tmp_path):
     description = at_points(1, **storage(format, codec))
