@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nearfield.entry.errors import ModelError
+from nearfield.machine.interruption import FOR_THE_RUN, give_back, handled_by
 from nearfield.machine.topology import topology
 from nearfield.machine.transport import started
 
@@ -132,15 +133,14 @@ def watched(line: list[str], environment: dict[str, str], ranks: int) -> int:
     with subprocess.Popen(line, env=environment, **own) as launched:
 
         def pass_on(number: int, _: object) -> None:
-            launched.send_signal(signal.SIGINT if number == signal.SIGINT else signal.SIGTERM)
+            launched.send_signal(signal.SIGTERM if number == signal.SIGHUP else number)
 
-        signals = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-        handlers = {n: signal.signal(n, pass_on) for n in signals if signal.getsignal(n) != signal.SIG_IGN}
+        wanted = [number for number in FOR_THE_RUN if signal.getsignal(number) != signal.SIG_IGN]
+        handlers = handled_by(pass_on, wanted)
         try:
             code: int = launched.wait()
         finally:
-            for handled, handler in handlers.items():
-                signal.signal(handled, handler)
+            give_back(handlers)
     if code in (0, 1, 2, 3, 4, 75, 130):
         return code
     number = -code if code < 0 else code - 128 if code > 128 else code

@@ -1,6 +1,10 @@
 """Long work of the core ends where Python is asked to end: between blocks of a loop, between passes of the probe."""
 
+import os
 import signal
+import sys
+import threading
+import time
 from contextlib import contextmanager
 
 import numpy as np
@@ -8,6 +12,8 @@ import pytest
 
 import nearfield as nf
 from nearfield import _core
+from nearfield.machine.interruption import Interruption, Terminated, terminable
+from nearfield.parallel.launch import watched
 
 STREAM = ([([], -1)], 1_000_000, 2_000)
 
@@ -47,6 +53,46 @@ def test_elements(method):
 def test_the_probe_of_memory():
     with pytest.raises(Ended), asked_three_times():
         _core.machine.stream_seconds(*STREAM)
+
+
+def test_the_launcher_of_ranks_gets_the_signal_that_asks_for_a_checkpoint(tmp_path):
+    code = (
+        "import pathlib, signal, sys, time\n"
+        "signal.signal(signal.SIGUSR1, lambda *_: sys.exit(75))\n"
+        f"pathlib.Path({str(tmp_path / 'ready')!r}).touch()\n"
+        "time.sleep(20)\n"
+    )
+
+    def send() -> None:
+        while not (tmp_path / "ready").exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGUSR1)
+
+    threading.Thread(target=send).start()
+    assert watched([sys.executable, "-c", code], dict(os.environ), 2) == 75
+
+
+def test_a_script_s_own_handler_and_those_of_compiled_code_are_left_alone(monkeypatch):
+    calls = []
+    before = signal.signal(signal.SIGUSR1, lambda *_: calls.append(1))
+    try:
+        with Interruption() as stop:
+            os.kill(os.getpid(), signal.SIGUSR1)
+            assert not stop.came() and calls == [1]
+        signal.signal(signal.SIGUSR1, signal.SIG_DFL)
+        with Interruption() as stop:
+            os.kill(os.getpid(), signal.SIGUSR1)
+            assert stop.asked()
+        with pytest.raises(Terminated), terminable():
+            os.kill(os.getpid(), signal.SIGUSR1)
+        handled = signal.getsignal(signal.SIGTERM)
+        monkeypatch.setattr(signal, "getsignal", lambda number: None)  # so Python sees handlers of C
+        with Interruption(True), terminable():
+            pass
+        monkeypatch.undo()
+        assert signal.getsignal(signal.SIGTERM) is handled
+    finally:
+        signal.signal(signal.SIGUSR1, before)
 
 
 def test_a_loop_within_a_loop_does_not_ask():
