@@ -147,7 +147,7 @@ def refuse_sizes(field: np.ndarray, widths: tuple[np.ndarray, ...]) -> None:
 
 
 def powers_are_numbers(low: float, high: float, widths: Sequence[np.ndarray]) -> bool:
-    """Whether fields between these values, with points these distances apart, can be analysed; none that is infinite."""
+    """Whether a field between these values, with points this far apart, can be analysed; none that is infinite."""
     narrowest, widest = ends_of(widths)
     largest, least = max(-low, high) * max(1.0, 1 / narrowest), (high - low) * min(1.0, 1 / widest)
     return largest <= 1 / NARROWEST and least >= NARROWEST

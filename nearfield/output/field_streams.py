@@ -9,9 +9,10 @@ ring makes the solver wait.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -23,7 +24,8 @@ from nearfield.discretization.discretization import Discretization, Feature
 from nearfield.engines.protocol import LocalEngine
 from nearfield.entry.errors import ModelError
 from nearfield.formats.direct import PAGE
-from nearfield.formats.sizes import refuse_full_disk
+from nearfield.formats.sizes import PredictedSize, refuse_full_disk
+from nearfield.machine.interruption import Interruption
 from nearfield.machine.transport import agreed
 from nearfield.monitors.regions import is_held
 from nearfield.output.disk_rate import ENOUGH, outlook, streamed
@@ -39,12 +41,12 @@ from nearfield.output.file_tasks import FileTasks
 from nearfield.output.images import cut_edges, piece_of
 from nearfield.output.relays import Relays, Store, is_remote
 from nearfield.output.run_rings import new_ring, remove_left_rings
-from nearfield.output.writer_process import WriterProcess
+from nearfield.output.writer_process import LAST_WORDS, LOOK_EVERY, WriterProcess
 from nearfield.output.writers import Writers
 from nearfield.parallel.start import Started
 from nearfield.plan.recorders import SnapshotBox, taken_by
 from nearfield.records.records import RunRecord
-from nearfield.stream import Writer
+from nearfield.stream import TimedOut, Writer
 
 ALIGNED = PAGE  # bytes: the disk takes components from where they lie
 PATIENCE = 60.0  # s, for the writer to open its files
@@ -79,7 +81,7 @@ class Outlet:
     def room(self, step: int) -> int:
         """Steps that a block of steps may have from here on."""
         last = self.taken(step) + max(1, self.blocks // 2)
-        return int(self.steps[last]) - 1 - step if last < len(self.steps) else int(self.steps[-1]) + 1
+        return int(self.steps[last]) - 1 - step if last < len(self.steps) else MANY
 
 
 class FieldStreams:
@@ -96,7 +98,9 @@ class FieldStreams:
         output: str | Path | None,
         space_check: bool = True,
         writer: WriterProcess | None = None,
+        begun: Sequence[str] = (),
     ) -> None:
+        """`begun`: excitations of a resumed run whose files lie there, so that they need less room."""
         self.setup, self.started, self.ranks = setup, started, started.ranks
         self.features = features_with_files(setup)
         self.failure: str | None = None
@@ -110,12 +114,13 @@ class FieldStreams:
         self._due: dict[str, list[int]] = {}  # steps of the snapshots that a block of steps makes
         self._rooms: list[Outlet] = []  # of all ranks, for the length of blocks of steps
         self._engine: LocalEngine = started.local
+        self._stop = Interruption()
         if self.features:
             self._writers = Writers(started, writer)
             self.folder = self._folder(output)
-            agreed(self.ranks, lambda: self._refuse(space_check and self.ranks.rank == 0))
-            self._writers.start()
             self.tasks = FileTasks(setup, self.features, self.folder, self._writers)
+            agreed(self.ranks, lambda: self._refuse(begun, space_check and self.ranks.rank == 0))
+            self._writers.start()
 
     def foresee(self, expected: Callable[[], Expected], tell: Callable[[str], None]) -> list[str]:
         """The warning, which `tell` is given at once, where the disk will slow the run down; rank 0 measures it.
@@ -155,7 +160,7 @@ class FieldStreams:
         path = Path(output).absolute()
         return path.parent / f"{path.stem}-fields"
 
-    def _refuse(self, space_check: bool) -> None:
+    def _refuse(self, begun: Sequence[str], space_check: bool) -> None:
         for feature in self.features.values():
             file = feature.item.file
             file.storage(self.setup.plan.precision)["codec"].refuse_missing()
@@ -165,9 +170,10 @@ class FieldStreams:
                     "zero; leave `file` out, or move it"
                 )
         if space_check:
-            sizes = file_sizes(self.setup)
-            self.planned = sum(size.bytes for size in sizes)
-            refuse_full_disk(self.folder, sizes, "; `nearfield run --no-space-check` does not look")
+            whole = sum(file_sizes(self.setup), PredictedSize(0, True))
+            self.planned = max(0, whole.bytes - self.tasks.bytes_there(begun))
+            left = PredictedSize(self.planned, whole.exact)
+            refuse_full_disk(self.folder, [left], "; `nearfield run --no-space-check` does not look")
 
     def claim(self, record: RunRecord) -> None:
         """Say of excitations that an earlier run finished where the fields of their monitors are."""
@@ -258,22 +264,51 @@ class FieldStreams:
         """Steps that the next block may have: no more snapshots than half of a ring holds."""
         return min((each.room(step) for each in self._rooms), default=MANY) if self.features else MANY
 
-    def before(self, step: int, size: int) -> None:
-        """Take the ring's blocks that the next steps will fill."""
+    def watch(self, stop: Interruption) -> None:
+        """Wait without end only while no signal ends the run."""
+        self._stop = stop
+        if self.features:
+            self._writers.watch(stop.came)
+
+    def before(self, step: int, size: int) -> bool:
+        """Take the ring's blocks that the next steps will fill; False where a signal ended that on some rank."""
+        if not self.features:
+            return True
         begun = time.perf_counter()
         self._due = {each.name: each.steps[each.taken(step) : each.taken(step + size)].tolist() for each in self._rooms}
-        for outlet in self._outlets:
-            steps = outlet.steps[outlet.taken(step) : outlet.taken(step + size)]
-            blocks = [outlet.ring.acquire() for _ in steps]
-            outlet.waiting = steps.tolist()
-            for recorder, piece, recorded in zip(outlet.recorders, outlet.pieces, outlet.recorded):
-                count = math.prod(piece["shape"]) * self._itemsize
-                flat: list[np.ndarray] = [
-                    block[piece["at"] : piece["at"] + count].view(self._engine.plan.dtype) for block in blocks
-                ]
-                places = [values.reshape(piece["shape"])[recorded] for values in flat]
-                self._engine.place_snapshots(recorder, places)
+        ready = all([self._take(outlet, self._due[outlet.name]) for outlet in self._outlets])
         self.stalled += time.perf_counter() - begun
+        return not self.ranks.any(not ready)
+
+    def _take(self, outlet: Outlet, steps: list[int]) -> bool:
+        """Have the snapshots of these steps recorded into blocks of a ring; False where a signal ended the wait."""
+        blocks: list[np.ndarray] = []
+        for step in steps:
+            block = self._free_block(outlet.ring)
+            if block is None:
+                return False
+            outlet.waiting.append(step)
+            blocks.append(block)
+        for recorder, piece, recorded in zip(outlet.recorders, outlet.pieces, outlet.recorded):
+            count = math.prod(piece["shape"]) * self._itemsize
+            flat: list[np.ndarray] = [
+                block[piece["at"] : piece["at"] + count].view(self._engine.plan.dtype) for block in blocks
+            ]
+            places = [values.reshape(piece["shape"])[recorded] for values in flat]
+            self._engine.place_snapshots(recorder, places)
+        return True
+
+    def _free_block(self, ring: Writer | Store) -> np.ndarray | None:
+        """The next block of a ring; None where there is none while a signal ends the run.
+
+        One that ends it with a checkpoint leaves the writer time to make one free.
+        """
+        waited = 0.0
+        while not self._stop.asked() and waited < LAST_WORDS:
+            with contextlib.suppress(TimedOut):
+                return ring.acquire(LOOK_EVERY)
+            waited = waited + LOOK_EVERY if self._stop.terminated() else 0.0
+        return None
 
     def after(self, made: bool) -> None:
         """Hand over what was recorded; `made`: the block of steps was made to its end."""
@@ -288,7 +323,7 @@ class FieldStreams:
         if made:
             begun = time.perf_counter()
             stores = {each.name: each.ring for each in self._outlets if isinstance(each.ring, Store)}
-            self._relays.send(self._due, stores)
+            self._relays.send(self._due, stores, self._free_block)
             self.stalled += time.perf_counter() - begun
         if self.features and self.failure is None:
             self.failure = self._writers.failure()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, count, product, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,9 @@ import numpy as np
 
 from nearfield.discretization.discretization import Discretization, Feature
 from nearfield.entry.errors import ModelError
-from nearfield.formats.layout import Boxes, stored_domains
+from nearfield.formats.layout import Boxes, part_path, stored_domains
 from nearfield.monitors.field_file import SUFFIXES
-from nearfield.output.field_sizes import description_of, stored_regions
+from nearfield.output.field_sizes import description_of, stored_features, stored_regions
 from nearfield.output.writers import Writers, boxes
 from nearfield.plan.recorders import taken_by
 
@@ -39,8 +41,32 @@ class FileTasks:
 
     def path(self, name: str, excitation: str) -> Path:
         """The file of a monitor in an excitation."""
+        return self.folder / self._names[name, excitation]
+
+    @cached_property
+    def _names(self) -> dict[tuple[str, str], str]:
+        """Names of all files by monitor and excitation; of those that would be alike all but the first are numbered."""
+        wanted = {(name, each): self._wanted(name, each) for each in self.setup.excitations for name in self.features}
+        found: dict[tuple[str, str], str] = {}
+        for pair, (stem, suffix) in wanted.items():
+            numbered = (f"{stem}-{n}" for n in count(2) if (f"{stem}-{n}", suffix) not in wanted.values())
+            free = (each + suffix for each in chain([stem], numbered) if each + suffix not in found.values())
+            found[pair] = next(free)
+        return found
+
+    def _wanted(self, name: str, excitation: str) -> tuple[str, str]:
+        """Stem and suffix of a file that needs no number."""
         free = "".join(c if c.isalnum() or c in "-_." else "_" for c in f"{name}-{excitation}")
-        return self.folder / (free.lstrip(".") + SUFFIXES[self.features[name].item.file.format])
+        return free.lstrip("."), SUFFIXES[self.features[name].item.file.format]
+
+    def bytes_there(self, excitations: Iterable[str]) -> int:
+        """Bytes of the files of fields of these excitations, and of the parts that they join."""
+        found = 0
+        for excitation, name in product(excitations, stored_features(self.setup)):
+            path = self.path(name, excitation)
+            parts = takewhile(Path.is_file, (part_path(path, number) for number in count()))
+            found += sum(each.stat().st_size for each in (path, *parts) if each.is_file())
+        return found
 
     def taken(self, name: str, step: int) -> int:
         """Snapshots of a monitor up to a step."""

@@ -6,7 +6,7 @@ receives these snapshots, one after the other, and puts each rank's into a ring 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,8 @@ class Store:
         self._blocks = [np.zeros(block_bytes, np.uint8) for _ in range(blocks)]
         self._filled = 0
 
-    def acquire(self) -> np.ndarray:
-        """The next block."""
+    def acquire(self, timeout: float | None = None) -> np.ndarray:
+        """The next block, which is always free."""
         self._filled += 1
         return self._blocks[self._filled - 1]
 
@@ -80,23 +80,37 @@ class Relays:
         for ring in self._all():
             ring.wait_for_readers(1, timeout)
 
-    def send(self, steps: Mapping[str, Sequence[int]], stores: Mapping[str, Store]) -> None:
-        """Bring what all ranks recorded at some steps, of each monitor, into the rings on rank 0."""
+    def send(
+        self,
+        steps: Mapping[str, Sequence[int]],
+        stores: Mapping[str, Store],
+        free_block: Callable[[stream.Writer], np.ndarray | None],
+    ) -> None:
+        """Bring what all ranks recorded at some steps, of each monitor, into the rings on rank 0.
+
+        `free_block`: the next block of a ring, None where a signal ends the run, upon which the snapshot is dropped.
+        """
         for name in self._names:
             own = stores[name].taken() if name in stores else []
             for number, step in enumerate(steps[name]):
-                self._send(name, step, own[number] if own else None)
+                self._send(name, step, own[number] if own else None, free_block)
 
-    def _send(self, name: str, step: int, own: np.ndarray | None) -> None:
+    def _send(
+        self,
+        name: str,
+        step: int,
+        own: np.ndarray | None,
+        free_block: Callable[[stream.Writer], np.ndarray | None],
+    ) -> None:
         rings, parts = self._rings.get(name, {}), self._remote[name]
-        blocks = {rank: ring.acquire() for rank, ring in rings.items()}
+        blocks = {rank: block for rank, ring in rings.items() if (block := free_block(ring)) is not None}
         for first in range(0, max((part["block_bytes"] for part in parts.values()), default=0), AT_ONCE):
             pieces = self._ranks.gathered(None if own is None else own[first : first + AT_ONCE])
             for rank, block in blocks.items():  # on rank 0 alone
                 assert pieces is not None
                 block[first : first + AT_ONCE] = pieces[rank]
-        for rank, ring in rings.items():
-            ring.commit(parts[rank]["block_bytes"], step)
+        for rank in blocks:
+            rings[rank].commit(parts[rank]["block_bytes"], step)
 
     def close(self) -> None:
         """The end of all rings."""

@@ -36,6 +36,7 @@ from nearfield.formats.files import FieldFile
 from nearfield.formats.layout import JoinedFile, PartFiles, boxes_from
 from nearfield.formats.opening import open_field_file
 from nearfield.formats.pieced import Pieced
+from nearfield.machine.interruption import FOR_THE_RUN
 from nearfield.output.element_file import ElementFile
 from nearfield.output.sent_pieces import Pieces
 from nearfield.records.records import HALF, Variable
@@ -53,7 +54,8 @@ class FileThread(threading.Thread):
         self.task, self.written, self.failure = task, task["keep"] or 0, ""
         self.ended = ""  # how the rings ended
         self.committed = threading.Condition()
-        self.wanted = 0  # snapshots to be committed as soon as they are there
+        self.settled = task["keep"] or 0  # snapshots that the disk has
+        self.wanted = 0  # snapshots to be settled as soon as they are there
         for piece in (piece for part in task["parts"] for piece in part["pieces"]):
             piece["cut"], piece["open"] = np.array(piece["cut"]), np.array(piece["open"], dtype=task["dtype"])
         self._positions = {n: Variable((n,), np.array(v), {"units": "m"}) for n, v in task["positions"].items()}
@@ -78,8 +80,8 @@ class FileThread(threading.Thread):
                 if not self.failure and (self._is_wanted() or self._is_due(last)):
                     self._commit()
                     last = time.monotonic()
-            except (NearfieldError, OSError) as error:
-                self.failure = str(error)
+            except Exception as error:  # whatever it is: the rings must be emptied, or the solver waits for ever
+                self.failure = said(error)
                 report({"failed": self.failure})
                 self._notify()
             for block in blocks:
@@ -135,13 +137,17 @@ class FileThread(threading.Thread):
                 yield triple(box[name][0]), pieces.box(name, *box[name])
 
     def _is_wanted(self) -> bool:
-        return self.wanted > self.file.committed and self.written >= self.wanted
+        return self.wanted > self.settled and self.written >= self.wanted
 
     def _is_due(self, last: float) -> bool:
         return self.written > self.file.committed and time.monotonic() - last > COMMIT_EVERY
 
     def _commit(self) -> None:
+        wanted = self._is_wanted()
         self.file.flush()
+        if wanted:  # for a checkpoint, which is on the disk when it has its name
+            self.file.settle()
+            self.settled = self.file.committed
         self._notify()
 
     def _notify(self) -> None:
@@ -149,10 +155,10 @@ class FileThread(threading.Thread):
             self.committed.notify_all()
 
     def commit_up_to(self, count: int) -> None:
-        """Return when so many snapshots are in the file, or the file has failed or ended."""
+        """Return when so many snapshots are in the file and on the disk, or the file has failed or ended."""
         self.wanted = count
         with self.committed:
-            self.committed.wait_for(lambda: self.file.committed >= count or self.failure or not self.is_alive())
+            self.committed.wait_for(lambda: self.settled >= count or self.failure or not self.is_alive())
 
     def finish(self, complete: bool, reason: str) -> None:
         """Once the rings have ended: close the file."""
@@ -222,8 +228,17 @@ def reported() -> Iterator[None]:
     """Report an error to the solver instead of raising it."""
     try:
         yield
-    except NearfieldError as error:
-        report({"failed": str(error)})
+    except Exception as error:
+        report({"failed": said(error)})
+
+
+def said(error: Exception) -> str:
+    """What an error says; of one that nobody foresaw, what it is."""
+    if isinstance(error, NearfieldError | OSError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "the process that writes the fields has not enough memory; record a smaller box or fewer snapshots"
+    return f"internal error in the process that writes the fields, {type(error).__name__}: {error}. Please report it"
 
 
 report_lock = threading.Lock()
@@ -237,14 +252,15 @@ def report(message: dict[str, Any]) -> None:
 
 def main() -> None:
     """Serve until the input ends. Signals of a terminal or a batch system are for the solver."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in FOR_THE_RUN:
         signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, FOR_THE_RUN)
     files = Files()
     for line in sys.stdin:
         try:
             answer = files.answer(json.loads(line))
-        except NearfieldError as error:
-            answer = {"refused": str(error)}
+        except Exception as error:
+            answer = {"refused": said(error)}
         report(answer)
     files.close(False, DIED)
     files.settle(False, DIED)

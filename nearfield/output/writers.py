@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +54,11 @@ class Writers:
                 self._process = WriterProcess()
             except OSError as error:
                 self._not_started = f"the process that writes the fields could not be started: {error}"
+
+    def watch(self, signalled: Callable[[], bool]) -> None:
+        """Wait for a process of this rank without end only while this says that no signal ends the run."""
+        if self._process:
+            self._process.signalled = signalled
 
     def open(self, tasks: list[dict[str, Any]], joined: list[dict[str, Any]]) -> None:
         """Open the files of this host's tasks, then those that join the files of all. Error: `ModelError`."""

@@ -148,7 +148,8 @@ class Run:
         facts |= {"warnings": [*known, *self.started.binding.warnings]}
         facts |= {"engine_choice": options.engine_why} if options.engine_why else {}
         facts |= {"setup_seconds": time.perf_counter() - begun, "runs": {}}
-        self.fields = FieldStreams(setup, self.started, options.output, options.space_check, options.writer)
+        wanted = options.space_check, options.writer, checkpoints.begun
+        self.fields = FieldStreams(setup, self.started, options.output, *wanted)
         output = None if options.output is None or self.ranks.rank else Path(options.output).parent
         self.folder = output if output is not None and output.is_dir() else None  # as it was before the run
         self.disk = DiskWatch(output, bytes_on_disk(setup, self.fields.planned, checkpoints.to_come), checkpoints.tell)
@@ -160,6 +161,7 @@ class Run:
 
         self.known = [*known, *self.fields.foresee(expected, checkpoints.tell)]
         self.stop = Interruption(checkpoints.schedule is not None)
+        self.fields.watch(self.stop)
         self.ranks.watch(kept=self.kept)
         checkpoints.begin(setup, self.ranks, self.record)
         self.fields.claim(self.record)
@@ -218,8 +220,8 @@ class Run:
         ending = self.judged()
         later = [*self.started.binding.warnings, *ending, *self.attempts.warnings, *self.folder_made_again()]
         facts["warnings"] = [*self.known, *later, *self.checkpoints.warnings, *self.disk.warnings]
-        if self.attempts.failed:
-            facts["failed_derivations"] = self.attempts.failed
+        if failed := [*self.checkpoints.failed, *self.attempts.failed]:
+            facts["failed_derivations"] = failed
         facts |= self.checkpoints.facts() | self.fields.facts()
         self.save()
         return later
@@ -284,11 +286,12 @@ class TimeLoop:
         whole, engine, stop = self.whole, self.engine, self.whole.stop
         while engine.step < self.setup.steps and not self.ended:
             size, weigh = self.next_block()
-            self.fields.before(engine.step, size)
+            ready = self.fields.before(engine.step, size)
             begun = time.perf_counter()
-            result = engine.advance(size, self.excitation, weigh, stop.asked)
+            result = engine.advance(size, self.excitation, weigh, stop.asked) if ready else None
             self.fields.after(result is not None)
             if result is None or whole.ranks.any(stop.asked()):
+                whole.checkpoints.stop(stop.terminated())
                 return "interrupted"
             self.add(size, time.perf_counter() - begun, weigh)
             if weigh:
@@ -353,10 +356,7 @@ class TimeLoop:
             progress(ProgressInfo(step, steps, rate, self.guard.ratio, left, self.excitation, note))
 
     def record_into(self, ended: str) -> str:
-        """Put the recordings into the run's record, save it, then derive; returns how the run ended.
-
-        A signal while more is derived makes that "interrupted".
-        """
+        """Put the recordings into the record, save it, then derive; how the run ended, also "interrupted" there."""
         recordings, record = self.engine.recordings(), ExcitationRecord({}, {}, {}, None)
         self.whole.record.excitations[self.excitation] = record
         if recordings is None:  # they are with rank 0

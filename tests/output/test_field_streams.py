@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,7 +21,13 @@ from nearfield.cli import main
 from nearfield.commands.run import spread_lines
 from nearfield.discretization.discretization import Discretization
 from nearfield.formats.reading import stored_fields
+from nearfield.machine.interruption import FOR_THE_RUN
+from nearfield.output.field_streams import FieldStreams, Outlet
+from nearfield.output.file_tasks import FileTasks
+from nearfield.output.writer import FileThread
+from nearfield.output.writer_process import WriterProcess
 from nearfield.run import time_loop
+from nearfield.run.checkpoint.folder import checkpoints
 
 MM = 1e-3
 CELLS = (14, 12, 18)
@@ -111,6 +119,8 @@ def test_files_that_cannot_be_are_refused_before_the_run(tmp_path):
         ({"format": "ascii", "positions": "yee"}, "same points"),
         ({"format": "binary", "codec": "zlib"}, "never compressed"),
         ({"absolute_error": 1.0, "relative_error": 1e-3}, "error bound"),
+        ({"precision": "half", "absolute_error": 1e-3}, r"0\.00049 of it"),
+        ({"precision": "half", "relative_error": 0.1}, "give the bound alone"),
         ({"per_domain": True, "sample_every": 2}, "domains"),
     ):
         with pytest.raises(nf.ModelError, match=why):
@@ -118,12 +128,103 @@ def test_files_that_cannot_be_are_refused_before_the_run(tmp_path):
     on_wall = nf.Snapshot("wall", (CORNER[0], 0, 0), CORNER, ("Ey",), every=3, file=nf.FieldFile())
     with pytest.raises(nf.ModelError, match="on a wall where all that it records is zero"):
         model(None).model_copy(update={"monitors": [on_wall]}).run(threads=1, output=tmp_path / "r.h5")
+    rounded = nf.FieldFile(precision="single", relative_error=1e-3)
+    with pytest.raises(nf.ModelError, match="double precision to single"):
+        model(rounded, precision="double").run(threads=1, output=tmp_path / "r.h5")
     endless = model(nf.FieldFile(), steps=5_000_000, every=1)
     with pytest.raises(nf.ModelError, match=r"free.*--no-space-check"):
         endless.run(threads=1, output=tmp_path / "r.h5")
     assert not list(tmp_path.iterdir())
     check = endless.check()
     assert any("free" in warning for warning in check.warnings) and "GB" in check.field_files
+
+
+def test_every_file_of_a_run_has_a_name_of_its_own():
+    """Those that were alone with their name keep it."""
+    files = {
+        name: SimpleNamespace(item=SimpleNamespace(file=nf.FieldFile())) for name in ("cut", "cut-2", "a b", "a_b")
+    }
+    setup = SimpleNamespace(excitations=("1", "2-1", "p+", "p*"))
+    tasks = FileTasks(setup, files, Path("f"), None)
+    names = [tasks.path(name, each).name for each in setup.excitations for name in files]
+    assert len(set(names)) == len(names) == 16
+    assert names[:4] == ["cut-1.h5", "cut-2-1.h5", "a_b-1.h5", "a_b-1-2.h5"] and "cut-2-1-2.h5" in names
+
+
+def test_the_last_snapshot_of_a_file_leaves_blocks_of_steps_as_long_as_they_like():
+    early = Outlet("cut", np.array([0, 1, 2]))
+    assert early.room(0) == 1 and early.room(3) > 10**9
+
+
+def test_what_lies_there_is_not_asked_for_again_of_a_run_that_goes_on(tmp_path, monkeypatch):
+    simulation = model(nf.FieldFile(), steps=60)
+    simulation.run(threads=1, output=tmp_path / "result.h5", checkpoint="every 20 steps")
+    files = sum(path.stat().st_size for path in (tmp_path / "result-fields").iterdir())
+    monkeypatch.setattr("nearfield.formats.sizes.free_bytes", lambda folder: files // 10)
+    with pytest.raises(nf.ModelError, match="free"):
+        simulation.run(threads=1, output=tmp_path / "other" / "result.h5")
+    assert nf.resume(tmp_path, threads=1).status == "done"
+
+
+def test_the_writer_goes_on_at_signals_that_are_for_the_run():
+    process = WriterProcess()
+    for number in FOR_THE_RUN:  # before it can say that it ignores them
+        os.kill(process._process.pid, number)
+    assert process.ask({"do": "settle", "complete": True, "reason": ""}) == {"done": "settle"}
+    process.close()
+
+
+@pytest.mark.filterwarnings("ignore:field files want")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_run_whose_writer_has_stopped(number, tmp_path, monkeypatch):
+    for module in ("field_streams", "writer_process"):
+        monkeypatch.setattr(f"nearfield.output.{module}.LAST_WORDS", 0.4)
+
+    def stop(info) -> None:
+        (writer,) = writers_of(os.getpid())
+        os.kill(writer, signal.SIGSTOP)
+        threading.Timer(0.3, os.kill, (os.getpid(), number)).start()
+
+    with pytest.raises(nf.RunFailed, match="did not answer within") as raised:
+        model(nf.FieldFile(), steps=100_000, every=1).run(
+            threads=1, output=tmp_path / "result.h5", progress=stop, checkpoint="every 1 h"
+        )
+    assert raised.value.result.status == "interrupted" and not writers_of(os.getpid())
+
+
+def test_no_checkpoint_is_left_whose_snapshots_are_in_no_file(tmp_path, monkeypatch):
+    def refused(streams, step) -> None:
+        streams.failure = "the disk refused" if step > 20 else None
+
+    monkeypatch.setattr(FieldStreams, "flush", refused)
+    with pytest.raises(nf.RunFailed, match="the disk refused"):
+        model(nf.FieldFile()).run(threads=1, output=tmp_path / "result.h5", checkpoint="every 10 steps")
+    assert [path.name for path in checkpoints(tmp_path)] == ["checkpoint-20", "checkpoint-10"]
+
+
+def test_an_error_that_nobody_foresaw_is_said_and_the_rings_are_emptied():
+    class Broken:
+        committed = 0
+
+        def write(self, block) -> None:
+            raise MemoryError
+
+    thread = FileThread.__new__(FileThread)
+    threading.Thread.__init__(thread)
+    received = iter([[SimpleNamespace(release=lambda: None)], []])
+    vars(thread).update(task={}, ended="", failure="", written=0, wanted=0, settled=0, readers=[], file=Broken())
+    thread.committed = threading.Condition()
+    thread._write = lambda blocks: thread.file.write(blocks)
+
+    def receive() -> list:
+        blocks = next(received)
+        thread.ended = "" if blocks else "closed"
+        return blocks
+
+    thread._received = receive
+    thread.run()
+    assert "not enough memory" in thread.failure
+    thread.commit_up_to(3)  # and nobody waits for it
 
 
 @pytest.fixture

@@ -76,6 +76,7 @@ class Checkpoints:
         self.names = {"stem": stem, "result": result}
         self.made = self.stands_at = 0  # steps of all excitations; those of the newest checkpoint
         self.warnings: list[str] = []
+        self.failed: list[str] = []  # derivations, before the checkpoint of a resumed run
         self.asked = False  # a signal ends the run, which can go on from a checkpoint
         self.cut_off = False  # a signal ends the run, and there is no checkpoint
         self._kept: list[Path] = []
@@ -88,6 +89,11 @@ class Checkpoints:
     def to_come(self) -> int:
         """Checkpoints for which the disk must have room: those that stay and one that is being written."""
         return (1 if self.resumed else KEPT + 1) if self.schedule else 0
+
+    @property
+    def begun(self) -> list[str]:
+        """Excitations that a resumed run had begun, whose field files lie there."""
+        return [*self.resumed.manifest["finished"], self.resumed.manifest["excitation"]] if self.resumed else []
 
     def begin(self, setup: Discretization, ranks: Alone, record: RunRecord) -> None:
         """Take a run, and give it back what a resumed one had finished. Error: another plan."""
@@ -107,6 +113,8 @@ class Checkpoints:
                     n: ExcitationRecord() if ranks.rank else rebuilt(each, array) for n, each in finished
                 }
             record.facts["runs"] = manifest["runs"]
+            self.warnings += manifest.get("warnings", [])
+            self.failed = manifest.get("failed_derivations", [])
             stood = {name: manifest[name] for name in ("excitation", "step", "steps_made")}
             record.facts["resumed"] = [*manifest["resumed"], stood | {"at": record.facts["started"]}]
         self._last = time.monotonic()
@@ -138,6 +146,7 @@ class Checkpoints:
                 Holder(loop.engine).restore(manifest["step"], stored)
                 loop.guard.times = stored.array("guard: times").tolist()
                 loop.guard.energies = stored.array("guard: energies").tolist()
+                loop.guard.still = manifest.get("still", 0.0)
 
         agreed(self.ranks, take)
         loop.ended, loop.seconds = manifest["ended"], manifest["seconds"]
@@ -170,13 +179,20 @@ class Checkpoints:
         newest = self._kept[-1] if self.stands_at == self.made and self._kept else None
         if not self.ranks.from_root(newest is not None and still_there(newest)):
             self.write(loop)
-        self.asked = self.ranks.from_root(any(map(still_there, self._kept)))
-        self.cut_off = not self.asked
+        self.stop(True)
+
+    def stop(self, terminated: bool) -> None:
+        """The run ends here; where a signal ends it that asks for a checkpoint, see whether there is one."""
+        if self.schedule and self.ranks.any(terminated):
+            self.asked = self.ranks.from_root(any(map(still_there, self._kept)))
+            self.cut_off = not self.asked
 
     def write(self, loop: TimeLoop) -> None:
         """Write a checkpoint; where the disk refuses, say so once, and let the run go on."""
         begun = time.monotonic()
         loop.fields.flush(loop.engine.step)
+        if loop.fields.failure:  # the run ends with it; this checkpoint would need snapshots that are in no file
+            return
         place = self.folder / f"checkpoint-{self.made}"
         part = place.with_name(BESIDE.format(place.name))
         refused = self._refused(lambda: self._make(part) if self.ranks.rank == 0 else None)
@@ -242,7 +258,10 @@ class Checkpoints:
                     "step": loop.engine.step,
                     "steps_made": self.made,
                     "ended": loop.ended,
+                    "still": loop.guard.still,
                     "seconds": loop.seconds,
+                    "warnings": [*self.warnings, *loop.whole.attempts.warnings, *loop.whole.disk.warnings],
+                    "failed_derivations": [*self.failed, *loop.whole.attempts.failed],
                     "runs": runs,
                     "finished": finished,
                     "resumed": self.record.facts.get("resumed", []),

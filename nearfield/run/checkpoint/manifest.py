@@ -156,7 +156,10 @@ class Manifest(Strict):
     step: Count
     steps_made: Count
     ended: str | None
+    still: float = 0.0
     seconds: float
+    warnings: list[str] = []
+    failed_derivations: list[str] = []
     runs: dict[str, RunEntry]
     finished: dict[str, FinishedEntry]
     resumed: list[dict[str, Any]]
