@@ -168,12 +168,20 @@ class Boards:
         for axis, length in enumerate(self.torus):
             ahead = (there[axis] - at[axis]) % length
             for step, hops in ((1, ahead), (-1, length - ahead)):
-                if not ahead or 2 * hops > length or (length, step) == (2, -1):
-                    continue
-                for hop in range(hops):
+                part = float(part_of_way(np.asarray(hops), length, step))
+                for hop in range(hops if part else 0):
                     link = (*at[:axis], (at[axis] + step * hop) % length, *at[axis + 1 :])
-                    yield (link, axis, step), 0.5 if 2 * hops == length > 2 else 1.0
+                    yield (link, axis, step), part
             at[axis] = there[axis]
+
+
+def part_of_way(hops: np.ndarray, length: int, step: int) -> np.ndarray:
+    """Part of a message that goes so many links round a ring: half where the other way is as long, unless of one link.
+
+    `step`: 1 or -1, the way round.
+    """
+    tie = 0.5 if length > 2 else float(step > 0)
+    return np.where(2 * hops < length, 1.0, np.where(2 * hops == length, tie, 0.0))
 
 
 def read(given: str | Path) -> Description:

@@ -27,6 +27,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from nearfield.entry.schema import Schema
+from nearfield.machine.boards import part_of_way
 from nearfield.machine.described import described
 from nearfield.machine.profile import Link, Positive
 
@@ -116,14 +117,15 @@ class Network(Schema):
         hops, busiest = np.zeros(size.size, int), 0.0
         for axis, length in enumerate(self.torus):
             ahead = (to[axis] - at[axis]) % length
-            step = np.where(2 * ahead <= length, 1, -1)
-            count = np.minimum(ahead, length - ahead)
-            load = np.zeros((2, *self.torus))
-            for _ in range(int(count.max())):
-                moving = at[axis] != to[axis]
-                np.add.at(load, ((step[moving] < 0).astype(int), *at[:, moving]), size[moving])
-                at[axis] = np.where(moving, (at[axis] + step) % length, at[axis])
-            hops, busiest = hops + count, max(busiest, float(load.max()))
+            for step, count in ((1, ahead), (-1, length - ahead)):
+                load, sent = np.zeros(self.torus), size * part_of_way(count, length, step)
+                for hop in range(length // 2):
+                    moving = (hop < count) & (sent > 0)
+                    place = at[:, moving]
+                    place[axis] = (place[axis] + step * hop) % length
+                    np.add.at(load, tuple(place), sent[moving])
+                busiest = max(busiest, float(load.max()))
+            hops, at[axis] = hops + np.minimum(ahead, length - ahead), to[axis]
         return busiest / (self.wire or np.inf), int(hops.max())
 
 

@@ -50,6 +50,15 @@ def test_messages_in_a_torus_load_the_links_that_they_pass_by_the_shortest_way()
     assert ring.exchange(traffic((0, 7, 1e6), nodes=8)).switches == 1
 
 
+def test_messages_of_half_a_ring_go_both_ways_round():
+    """As between boards: every node of a ring of 8 sends 1 MB to the one across, 0.5 MB each way, over 4 links."""
+    ring = network(kind="torus", torus=(8,), wire=1e9, hop=1e-7)
+    found = ring.exchange(traffic(*((n, (n + 4) % 8, 1e6) for n in range(8)), nodes=8))
+    assert found.shared == pytest.approx(2e-3, rel=1e-12) and found.switches == 4
+    pair = network(kind="torus", torus=(2,), wire=1e9, hop=1e-7).exchange(traffic((0, 1, 1e6), nodes=2))
+    assert pair.shared == pytest.approx(1e-3, rel=1e-12) and pair.switches == 1
+
+
 @pytest.mark.parametrize(
     "name, by_hand", [("fat-tree", 12.5e9 / 4), ("torus", 2 * 6.3e9 / 16), ("dragonfly", 25e9 / 8)]
 )
