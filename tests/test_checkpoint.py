@@ -22,6 +22,7 @@ from nearfield.run.checkpoint.folder import checkpoints, newest, opened
 from nearfield.run.checkpoint.manifest import HEAD
 from nearfield.run.checkpoint.schedule import Schedule
 from nearfield.run.checkpoint.store import Stored, write_arrays
+from nearfield.run.time_loop import TimeLoop
 
 
 @pytest.mark.parametrize(
@@ -278,6 +279,25 @@ def test_a_checkpoint_that_states_no_metal_goes_on_as_a_staircase(small):
     with pytest.raises(nf.ModelError, match=r"another model: they differ in metal\."):
         nf.resume(small, tiny())
     assert nf.resume(small, tiny(metal="staircase")).status == "done"
+
+
+def test_warnings_before_a_checkpoint_are_in_the_result_of_a_run_that_goes_on(small):
+    rewritten(checkpoints(small)[0], warnings=["the disk was full"], failed_derivations=["far-field 'pattern'"])
+    facts = nf.resume(small, checkpoint="every 5 steps").facts
+    assert "the disk was full" in facts["warnings"] and facts["failed_derivations"] == ["far-field 'pattern'"]
+
+
+def test_warnings_go_into_the_checkpoint(tmp_path, monkeypatch):
+    def failing(self, *given):
+        raise ValueError("no number")
+
+    monkeypatch.setattr(TimeLoop, "used_waveform", failing)
+    feed = nf.LumpedPort("feed", (MM, MM, MM), (MM, MM, 2 * MM), "z")
+    simulation = tiny(ports=[feed], waveform=nf.Gaussian(15e9), excitations=("sources", "feed"))
+    simulation.run(output=tmp_path / "result.h5", checkpoint="every 12 steps", threads=1)
+    manifest = json.loads((checkpoints(tmp_path)[0] / "manifest.json").read_bytes())
+    assert manifest["failed_derivations"] == ["the samples of the waveform of excitation 'sources'"]
+    assert "no number" in manifest["warnings"][0]
 
 
 def test_a_run_into_a_folder_with_checkpoints_of_an_unfinished_one_is_refused(small):
