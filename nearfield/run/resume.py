@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nearfield.entry.errors import ModelError
+from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.entry.untrusted_file import plain_name
 from nearfield.entry.whole_file import unwritable
 from nearfield.formats.lock import locked
@@ -68,7 +68,11 @@ def alone_in(folder: Path, ranks: Alone, shared: bool = False) -> ExitStack:
             folder.mkdir(parents=True, exist_ok=True)
         except (OSError, ValueError) as error:
             raise unwritable(folder, error, kind="folder") from None
-        stack.enter_context(locked(folder, shared))
+        try:
+            stack.enter_context(locked(folder, shared))
+        except RunFailed:  # the disk is full, which such a run says with the room that it needs
+            if not shared:
+                raise
 
     agreed(ranks, enter if ranks.rank == 0 else lambda: None)
     return stack
