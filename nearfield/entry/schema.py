@@ -151,6 +151,10 @@ class Schema(Entry):
                 raise ModelError(f"{type(self).__name__}: {refused}")
         return super().model_copy(update=update, **({"deep": True} if deep else {}))
 
+    def _given(self) -> dict[str, Any]:
+        """The fields that were given, with which the entry can be made anew."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
+
     def __dir__(self) -> list[str]:
         """Fields and public members of the entry, which completion shows, without those of every model of pydantic."""
         own = (kind for kind in type(self).__mro__ if issubclass(kind, Schema) and kind is not Schema)

@@ -122,10 +122,22 @@ class Medium(Schema):
             instant, poles = poles_of(self.loss_tangent, self.loss_band, self.permittivity)
             made = {"permittivity": instant, "poles": poles, "valid_band": self.valid_band or self.loss_band}
         stated = dict.fromkeys(("loss_tangent", "loss_frequency", "loss_band"))
-        self.__dict__.update(made | stated)  # what is saved is what runs
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        self.__dict__.update(made | stated | {"_stated": given})  # what is saved is what runs
         self.model_fields_set.difference_update(stated)
         self.model_fields_set.update(made)
         return self
+
+    def _given(self) -> dict[str, Any]:
+        """With the loss tangent as it was stated, not what it became."""
+        return self.__dict__.get("_stated") or super()._given()
+
+    def model_copy(self, *, update: dict[str, Any] | None = None, deep: bool = False) -> Medium:
+        """pydantic's copy with other values, which stand beside what a loss tangent became."""
+        copy = super().model_copy(update=update, deep=deep)
+        if update:
+            copy.__dict__.pop("_stated", None)
+        return copy
 
     @property
     def index(self) -> float:

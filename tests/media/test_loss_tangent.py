@@ -99,3 +99,29 @@ def test_copper_in_the_gigahertz_names_the_conductor_to_use(tmp_path, capsys):
 def test_copper_at_optical_frequencies_is_meshed():
     model = loads(COPPER.format(frequency="400 THz", size="100 nm"))
     assert np.prod(model.grid.resolve(model).cells) < 1e8
+
+
+def with_board(**loss) -> nf.Simulation:
+    board = nf.Structure(nf.Box((0, 0, 0), (1e-3, 1e-3, 1e-3)), "board")
+    return nf.Simulation(nf.Grid.uniform(1e-3, (4, 4, 4)), [board], media={"board": nf.Medium(4.4, **loss)}, steps=1)
+
+
+@pytest.mark.parametrize("band", [{"loss_frequency": 10**9.5}, {"loss_band": (1e9, 10e9)}])
+def test_what_is_replaced_in_a_medium_leaves_its_loss_tangent_as_stated(band):
+    model = with_board(loss_tangent=0.02, **band)
+    denser = model.replace("media.board.permittivity", 4.8)
+    assert denser == model.replace("media.board", nf.Medium(4.8, loss_tangent=0.02, **band))
+    assert denser.media["board"].relative_permittivity(10**9.5).real == pytest.approx(4.8)
+    less = denser.replace("media.board.loss_tangent", 0.01).media["board"]
+    assert tangent(less, 10**9.5) == pytest.approx(0.01, rel=0.03)
+    assert model.replace("media.board.name", "FR4").media["board"] == model.media["board"].model_copy(
+        update={"name": "FR4"}
+    )
+    with pytest.raises(nf.ModelError, match="in place of conductivity"):
+        model.replace("media.board.conductivity", 0.1)
+
+
+def test_a_copy_with_other_numbers_no_longer_has_the_loss_tangent():
+    board = with_board(loss_tangent=0.02, loss_frequency=1e9).media["board"]
+    model = with_board().replace("media.board", board.model_copy(update={"conductivity": 0.5}))
+    assert model.replace("media.board.permittivity", 4.0).media["board"] == nf.Medium(4.0, conductivity=0.5)
