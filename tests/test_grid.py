@@ -137,6 +137,22 @@ def test_refusals_say_what_is_wrong(make, message):
         make()
 
 
+@given(
+    st.floats(1e-6, 1e-2), st.floats(-17, 0), st.sampled_from([-0.9, 0.0, 0.9]), st.floats(3.0, 60.0), st.sampled_from([-0.5, 0, 2])
+)
+def test_graded_cells_increase_and_none_is_larger_than_given(size, power, sign, cells, start):
+    """However little the sizes at both ends differ."""
+    sizes = size, size * (1.0 + sign * 10.0**power)
+    low = start * cells * size
+    lengths = np.diff(nf.Grading([low, low + cells * size], sizes).lines())
+    assert lengths.min() > 0.0 and lengths.max() < max(sizes) * (1 + 1e-6)
+
+
+def test_sizes_that_differ_by_rounding_give_even_cells():
+    for end, sizes in ((20 * 0.9e-3, [0.9e-3, 0.3e-3 * 3]), (9.5e-3, [0.95e-3, 0.19e-3 * 5])):
+        assert np.diff(nf.Grading([0, end], sizes).lines()) == pytest.approx(sizes[0], rel=1e-9)
+
+
 def test_cells_that_numbers_cannot_tell_apart_are_refused():
     sizes = {axis: [0.1, 1e-60 if axis == "z" else 0.1, 0.1] for axis in "xyz"}
     grid = nf.GradedGrid(*(nf.Grading([0, 1, 2], size, cells=40) for size in sizes.values()))

@@ -182,7 +182,7 @@ class Grading(Schema):
     def _counts(self) -> list[float]:
         """Cells of these sizes between neighbouring places: the integral of 1/size."""
         return [
-            (high - low) / (first if first == last else (last - first) / math.log(last / first))
+            (high - low) / first * _logarithm_over(last / first - 1.0)
             for (low, high), (first, last) in zip(pairwise(self.at), pairwise(self.size))
         ]
 
@@ -204,6 +204,11 @@ class Grading(Schema):
         line = low + size * grown
         line[-1] = self.at[-1]
         return np.where(np.abs(line) < 1e-9 * min(self.size), 0.0, line)  # the origin itself, whatever rounding says
+
+
+def _logarithm_over(growth: float) -> float:
+    """ln(1 + growth)/growth, good to rounding about a growth of 0 too."""
+    return math.log1p(growth) / growth if growth else 1.0
 
 
 class GradedGrid(Schema):
