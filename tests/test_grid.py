@@ -138,7 +138,11 @@ def test_refusals_say_what_is_wrong(make, message):
 
 
 @given(
-    st.floats(1e-6, 1e-2), st.floats(-17, 0), st.sampled_from([-0.9, 0.0, 0.9]), st.floats(3.0, 60.0), st.sampled_from([-0.5, 0, 2])
+    st.floats(1e-6, 1e-2),
+    st.floats(-17, 0),
+    st.sampled_from([-0.9, 0.0, 0.9]),
+    st.floats(3.0, 60.0),
+    st.sampled_from([-0.5, 0.0, 2.0]),
 )
 def test_graded_cells_increase_and_none_is_larger_than_given(size, power, sign, cells, start):
     """However little the sizes at both ends differ."""

@@ -175,3 +175,22 @@ def test_a_time_step_over_the_limit_of_a_medium_is_refused_with_its_name_and_its
     nf.Simulation(GRID, [structure], walls, steps=5, time_step=limit)._setup()
     with pytest.raises(ModelError, match=rf"stable limit {limit:.6g} s .* in medium thin .*infinite frequency"):
         nf.Simulation(GRID, [structure], walls, steps=5, time_step=1.01 * limit)._setup()
+
+
+def in_boxes(*media) -> nf.Simulation:
+    """Media without names of their own but those given, each in a box of an empty cavity."""
+    boxes = (nf.Box((0, 0, k * MM), (MM, MM, (k + 1) * MM)) for k in range(len(media)))
+    bodies = [nf.Structure(box, medium) for box, medium in zip(boxes, media)]
+    return nf.Simulation(GRID, bodies, nf.Boundaries(all=nf.PEC), steps=5)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_media_of_one_label_are_each_looked_at(order):
+    active = nf.Medium(poles=[nf.Lorentz(-3, 1e10, 1e9)])
+    passive = nf.Medium(poles=[nf.Drude(1e10, 1e9)])
+    assert active.label() == passive.label()
+    with pytest.raises(ModelError, match="amplifies"):
+        in_boxes(*[active, passive][::order])._setup()
+    thin, dense = nf.Medium(0.1, name="x"), nf.Medium(2.0, name="x")
+    limit = in_boxes(*[thin, dense][::order])._setup().time_step_limit
+    assert limit == pytest.approx(0.1**0.5 * LIMIT)

@@ -154,7 +154,7 @@ def media_beyond_band(setup: Discretization) -> Iterator[str]:
     """Media whose constants were found at other frequencies than those of the run."""
     wanted = [f for monitor in setup.simulation.monitors for f in getattr(monitor, "frequencies", ()) or ()]
     low, high = min([setup.band[0], *wanted]), max([setup.band[1], *wanted])
-    for name, medium in media_in_use(setup.simulation).items():
+    for name, medium in media_in_use(setup.simulation):
         if medium.valid_band is None or not high > 0.0:
             continue
         first, last = medium.valid_band

@@ -75,7 +75,7 @@ def grid_of(model: Model) -> YeeGrid:
 
 def longest_step(model: Model, grid: YeeGrid, metal: MetalChoice) -> float:
     """The stable limit (s) of the time step."""
-    index = lowest_index(media_in_use(model).values())
+    index = lowest_index(medium for _, medium in media_in_use(model))
     limit = grid.maximum_time_step(index)
     limit = min(limit, conformal.maximum_time_step(grid, index)) if metal.cutting else limit
     return limit * metal.step_for_wires

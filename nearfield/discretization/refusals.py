@@ -70,7 +70,7 @@ def refuse_entries(model: Model) -> None:
     if any(port.name == SOURCES for port in model.ports):
         raise ModelError("port name 'sources' is taken: it names the excitation by all sources. Rename the port")
     _ = model._bodies
-    uneven = next((name for name, medium in media_in_use(model).items() if medium.anisotropic), None)
+    uneven = next((name for name, medium in media_in_use(model) if medium.anisotropic), None)
     if model.averaging == "tensor" and uneven is not None:
         raise ModelError(
             f'averaging="tensor" couples the components of media that are alike along all axes, and medium {uneven} is '
@@ -80,7 +80,7 @@ def refuse_entries(model: Model) -> None:
 
 def refuse_on_grid(model: Model, site: Site, metal: MetalChoice, limit: float, band: tuple[float, float]) -> None:
     """Refuse what needs the grid but no coefficients; `limit` (s) of the time step, excited `band` (Hz)."""
-    for name, medium in media_in_use(model).items():
+    for name, medium in media_in_use(model):
         refuse_active(name, medium)
     grid = site.grid
     refuse_far(model, grid)
@@ -132,14 +132,14 @@ def refuse_time_step(model: Model, grid: YeeGrid, metal: MetalChoice, limit: flo
         return
     axis = min(range(3), key=lambda a: grid.primary(a).min())
     number, media = int(np.argmin(grid.primary(axis))), media_in_use(model)
-    name, medium = min(media.items(), key=lambda entry: lowest_index([entry[1]]))
+    name, medium = min(media, key=lambda entry: lowest_index([entry[1]]))
     where = other = ""
     slanting = metal.step_for_wires
     if slanting < 1.0:
         where = ", which wires along no axis make shorter,"
     if metal.cutting:
         where += f", whose cells conformal metal cuts ({named(metal.cutting)}),"
-        whole = grid.maximum_time_step(lowest_index(media.values())) * slanting
+        whole = grid.maximum_time_step(lowest_index(each for _, each in media)) * slanting
         other = f' (`metal = "staircase"`, on whole cells, allows {whole:.6g} s)' if model.time_step <= whole else ""
     if lowest_index([medium]) < 1.0:
         at = ", at infinite frequency" if medium.dispersive else ""
@@ -154,8 +154,8 @@ def refuse_time_step(model: Model, grid: YeeGrid, metal: MetalChoice, limit: flo
 
 def refuse_coarse_grid(model: Model, grid: YeeGrid, low: float, frequency: float) -> None:
     """Refuse fewer than three cells per wavelength at the upper end of a band (Hz)."""
-    cells = cells_in_media(model, grid, lambda medium: medium.wave_index_at(frequency, low)) if frequency > 0 else {}
-    for name, (cell, index) in cells.items():
+    cells = cells_in_media(model, grid, lambda medium: medium.wave_index_at(frequency, low)) if frequency > 0 else ()
+    for name, cell, index in cells:
         wavelength = VACUUM_SPEED / (frequency * index)
         if wavelength / cell < FEWEST_CELLS_PER_WAVELENGTH:
             raise ModelError(

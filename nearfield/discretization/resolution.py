@@ -134,27 +134,27 @@ def largest_ratio(grid: YeeGrid) -> tuple[float, int, float]:
     return max(found, key=lambda each: each[0])
 
 
-def media_in_use(model: Model) -> dict[str, Medium]:
-    """Every medium that may fill some space, metal apart, by its name in messages."""
-    found = {body.medium_name: body.medium for body in model._bodies if isinstance(body.medium, Medium)}
-    return {model.background.name or "background": model.background} | found
+def media_in_use(model: Model) -> list[tuple[str, Medium]]:
+    """Every medium that may fill some space, metal apart, with its name in messages, which several may share."""
+    found = [(body.medium_name, body.medium) for body in model._bodies if isinstance(body.medium, Medium)]
+    return list(dict.fromkeys([_background(model), *found]))
 
 
-def cells_in_media(model: Model, grid: YeeGrid, index: Callable[[Medium], float]) -> dict[str, tuple[float, float]]:
-    """Largest cell (m) and `index` of each medium where it may be: in the boxes about its structures.
+def _background(model: Model) -> tuple[str, Medium]:
+    return model.background.name or "background", model.background
+
+
+def cells_in_media(model: Model, grid: YeeGrid, index: Callable[[Medium], float]) -> Iterator[tuple[str, float, float]]:
+    """(name, largest cell (m), `index`) of each medium where it may be: in the boxes about its structures.
 
     The background may be anywhere. A structure outside the grid counts for nothing.
     """
-    background = model.background
-    everywhere = max(float(grid.primary(axis).max()) for axis in wave_axes(grid))
-    found = {background.name or "background": (everywhere, index(background))}
+    largest = {_background(model): max(float(grid.primary(axis).max()) for axis in wave_axes(grid))}
     for body in model._bodies:
-        cell = largest_cell_between(grid, *body.shape.bounds()) if isinstance(body.medium, Medium) else 0.0
-        if isinstance(body.medium, Medium) and cell > 0:
-            own = index(body.medium)
-            known = found.get(body.medium_name, (0.0, own))
-            found[body.medium_name] = (max(cell, known[0]), max(own, known[1]))
-    return found
+        if isinstance(body.medium, Medium):
+            named = body.medium_name, body.medium
+            largest[named] = max(largest.get(named, 0.0), largest_cell_between(grid, *body.shape.bounds()))
+    return ((name, cell, index(medium)) for (name, medium), cell in largest.items() if cell > 0.0)
 
 
 def wave_axes(grid: YeeGrid) -> list[int]:
@@ -181,20 +181,18 @@ def skin_cells(setup: Discretization) -> dict[str, float]:
     if not frequency > 0:
         return {}
     everywhere = [(line[0], line[-1]) for line in grid.lines]
-    places = [(model.background.name or "background", model.background, everywhere)]
-    places += [(body.medium_name, body.medium, [*zip(*body.shape.bounds())]) for body in model._bodies]
-    depths: dict[str, float] = {}
+    depths = {named: _skin_depth(named[1], frequency) for named in media_in_use(model)}
+    places = [(_background(model), everywhere)]
+    places += [((body.medium_name, body.medium), [*zip(*body.shape.bounds())]) for body in model._bodies]
     found: dict[str, float] = {}
-    for name, medium, ends in places:
-        if not isinstance(medium, Medium):
-            continue
-        depth = depths.setdefault(name, _skin_depth(medium, frequency))
+    for named, ends in places:
+        depth = depths.get(named, math.inf)
         axes = [a for a in wave_axes(grid) if ends[a][0] > grid.lines[a][0] or ends[a][1] < grid.lines[a][-1]]
         if depth < min((high - low for low, high in ends), default=0.0):
             lower, upper = zip(*ends)
             cell = largest_cell_between(grid, lower, upper, axes)
             if cell > 0.0:
-                found[name] = min(depth / cell, found.get(name, math.inf))
+                found[named[0]] = min(depth / cell, found.get(named[0], math.inf))
     return found
 
 
@@ -212,8 +210,7 @@ def _skin_depth(medium: Medium, frequency: float) -> float:
 def resolved_media(setup: Discretization) -> tuple[MediumCheck, ...]:
     """Resolution in every medium."""
     frequency, low, found = setup.band_edge, setup.band[0], []
-    media = cells_in_media(setup.simulation, setup.grid, lambda medium: medium.index_at(frequency, low))
-    for name, (cell, index) in media.items():
+    for name, cell, index in cells_in_media(setup.simulation, setup.grid, lambda each: each.index_at(frequency, low)):
         speed = VACUUM_SPEED / index
         per_wavelength = speed / (frequency * cell) if frequency > 0 else math.inf
         error = phase_error_per_wavelength(cell, setup.time_step, frequency, speed)

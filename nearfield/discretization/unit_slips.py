@@ -31,7 +31,7 @@ def slipped_units(setup: Discretization) -> Iterator[str]:
     low, high = setup.band
     if low <= 0.0:
         low = high / 10.0
-    for name, medium in media_in_use(setup.simulation).items() if high > 0.0 else ():
+    for name, medium in media_in_use(setup.simulation) if high > 0.0 else ():
         for what, guess in _of_medium(medium, low, high):
             yield f"medium {name!r}: {what}; {guess}?"
     for body in setup.simulation._bodies:

@@ -56,7 +56,7 @@ class Guard:
         circuits = (*setup.simulation.ports, *setup.simulation.elements)
         hoarding = any(getattr(c, part, None) for c in circuits for part in ("inductance", "capacitance"))
         weighings = Weighings(setup.simulation.check_every, setup.steps, setup.time_step, setup.band)
-        swing = math.inf if hoarding else largest_swing(media_in_use(setup.simulation).values())
+        swing = math.inf if hoarding else largest_swing(medium for _, medium in media_in_use(setup.simulation))
         return cls(setup.source_end(excitation), setup.decay, float(volume), weighings, hoarding, swing)
 
     def add(self, step: int, energy_sum: float) -> str | None:
@@ -271,7 +271,7 @@ def likely_cause(setup: Discretization, index: Triple, doubling: float) -> str:
         return f"Likely cause: a source of amplitude {strongest(setup):.3g}, too strong for single precision; lower it."
     if setup.simulation.ports or setup.simulation.elements:
         return "Likely cause: a lumped circuit with extreme values beside this place; check its R, L, C."
-    if all(medium == Medium() for medium in media_in_use(setup.simulation).values()):
+    if all(medium == Medium() for _, medium in media_in_use(setup.simulation)):
         return "Likely cause: a source far too strong for single precision, or a CPML whose numbers are extreme."
     return "Likely cause: a medium with extreme parameters, or a source far too strong for single precision."
 
