@@ -63,7 +63,7 @@ def _changed_entry(entry: Schema, way: tuple[Part, ...], value: Any, label: str)
                 return _changed_entry(entry, (inner, *way), value, label)
         implied = [f for i in IMPLIED if i in fields for f in type(getattr(entry, i)).model_fields if f != "kind"]
         raise ModelError(f"{label}: {unknown('entry', str(name), [*fields, *implied])}")
-    given = {field: inside for field, inside in entry._given().items() if field != "kind"}
+    given = {field: inside for field, inside in entry._as_stated().items() if field != "kind"}
     new = _changed(given.get(str(name), getattr(entry, str(name))), way[1:], value, f"{label}.{name}")
     try:
         return type(entry).model_validate(given | {str(name): new})

@@ -151,7 +151,7 @@ class Schema(Entry):
                 raise ModelError(f"{type(self).__name__}: {refused}")
         return super().model_copy(update=update, **({"deep": True} if deep else {}))
 
-    def _given(self) -> dict[str, Any]:
+    def _as_stated(self) -> dict[str, Any]:
         """The fields that were given, with which the entry can be made anew."""
         return {name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set}
 

@@ -122,15 +122,15 @@ class Medium(Schema):
             instant, poles = poles_of(self.loss_tangent, self.loss_band, self.permittivity)
             made = {"permittivity": instant, "poles": poles, "valid_band": self.valid_band or self.loss_band}
         stated = dict.fromkeys(("loss_tangent", "loss_frequency", "loss_band"))
-        given = {name: getattr(self, name) for name in self.model_fields_set}
-        self.__dict__.update(made | stated | {"_stated": given})  # what is saved is what runs
+        before = super()._as_stated()
+        self.__dict__.update(made | stated | {"_stated": before})  # what is saved is what runs
         self.model_fields_set.difference_update(stated)
         self.model_fields_set.update(made)
         return self
 
-    def _given(self) -> dict[str, Any]:
+    def _as_stated(self) -> dict[str, Any]:
         """With the loss tangent as it was stated, not what it became."""
-        return self.__dict__.get("_stated") or super()._given()
+        return self.__dict__.get("_stated") or super()._as_stated()
 
     def model_copy(self, *, update: dict[str, Any] | None = None, deep: bool = False) -> Medium:
         """pydantic's copy with other values, which stand beside what a loss tangent became."""
