@@ -325,3 +325,43 @@ def test_a_frequency_without_its_unit_is_refused_where_it_stands(frequency):
         nf.Simulation(grid, structures=[patch]).check()
     within = nf.AutoGrid(20, 8, lower=(0, 0, 0), upper=(5e6, 5e6, 1e5), maximum_ratio=3)  # around the Earth
     assert min(within.resolve(nf.Simulation(within)).cells) >= 1
+
+
+def over_a_face(low, high):
+    """A grating of silicon with a period of 20 mm along x."""
+    bar = nf.Structure(nf.Box((low, 0, 10e-3), (high, 2e-3, 20e-3)), nf.Medium(11.7))
+    auto = nf.AutoGrid(20, "10 GHz", lower=(0, 0, 0), upper=(20e-3, 2e-3, 40e-3))
+    return nf.Simulation(auto, [bar], nf.Boundaries(x="periodic", y="periodic"), steps=1)
+
+
+def test_a_body_over_a_periodic_face_is_meshed_in_both_of_its_parts():
+    checked = over_a_face(15e-3, 25e-3).check()
+    line = over_a_face(15e-3, 25e-3)._setup().grid.lines[0]
+    assert np.isclose(line, 5e-3).any() and np.isclose(line, 15e-3).any()
+    silicon = checked.media[1]
+    assert silicon.cells_per_wavelength == np.inf and silicon.largest_cell < VACUUM_SPEED / FREQUENCY / 11.7**0.5 / 20
+    assert not any("neighbouring" in warning for warning in checked.warnings)
+
+
+@given(st.floats(0.5e-3, 19e-3), st.floats(0.5e-3, 19e-3))
+@settings(max_examples=20, deadline=None)
+def test_cells_on_both_sides_of_a_periodic_face_are_within_the_ratio(low, width):
+    line = over_a_face(low, low + width)._setup().grid.lines[0]
+    length = np.diff(line)
+    assert worst_ratio(np.append(line, line[-1] + length[0])) <= 1.5
+
+
+def test_a_given_grid_that_jumps_over_a_periodic_face_is_warned_of():
+    x = nf.Grading([0, 20e-3], [0.5e-3, 2e-3])
+    grid = nf.GradedGrid(x, nf.Grading([0, 2e-3], [1e-3, 1e-3]), nf.Grading([0, 40e-3], [1e-3, 1e-3]))
+    for x, jumps in (("periodic", True), ("pec", False)):
+        found = nf.Simulation(grid, [], nf.Boundaries(x=x, y="periodic"), steps=1).check().warnings
+        assert any("neighbouring cells" in warning for warning in found) == jumps
+
+
+def test_the_part_of_a_body_beyond_a_periodic_face_counts_for_the_cells_in_its_medium():
+    bar = nf.Structure(nf.Box((15e-3, 0, 10e-3), (25e-3, 2e-3, 20e-3)), nf.Medium(11.7))
+    x = nf.Grading([0, 10e-3, 20e-3], [1e-3, 0.4e-3, 0.4e-3])
+    grid = nf.GradedGrid(x, nf.Grading([0, 2e-3], [0.4e-3, 0.4e-3]), nf.Grading([0, 40e-3], [0.4e-3, 0.4e-3]))
+    media = nf.Simulation(grid, [bar], nf.Boundaries(x="periodic", y="periodic"), steps=1).check().media
+    assert media[1].largest_cell > 0.9e-3

@@ -162,7 +162,17 @@ def test_what_is_not_symmetric_is_refused(options, message):
         model(**options)._setup()
 
 
-def test_an_automatic_grid_is_not_warned_of_the_cells_that_it_halves_at_a_plane():
+def test_an_automatic_grid_has_whole_cells_beside_a_plane():
+    """An odd number of cells became an even one by halves on both sides of the plane, without a warning."""
     grid = nf.AutoGrid(20, "10 GHz", lower=(-5 * MM, -3 * MM, 0), upper=(5 * MM, 3 * MM, 10 * MM))
     checked = model(grid, sources=[]).check()
     assert not any("neighbouring cells" in warning for warning in checked.warnings)
+    assert checked.smallest_cell > 0.8 * checked.largest_cell
+
+
+def test_the_plane_of_an_automatic_grid_is_in_the_middle_of_the_space_between_its_layers():
+    """Which differ in thickness where one half alone holds a dense body."""
+    auto = nf.AutoGrid(20, "10 GHz", lower=(-10 * MM,) * 3, upper=(10 * MM,) * 3)
+    body = nf.Structure(nf.Box((6 * MM, -10 * MM, -10 * MM), (10 * MM, 10 * MM, 10 * MM)), nf.Medium(9.0))
+    lines = model(auto, nf.Boundaries(), sources=[], structures=[body])._setup().grid.lines[0]
+    assert abs(lines[lines.size // 2]) < 1e-9 * MM and np.diff(lines).min() > 0.3 * MM

@@ -14,7 +14,6 @@ from nearfield.discretization.negative_media import negative_media_cautions
 from nearfield.discretization.one_sided import one_sided
 from nearfield.discretization.refusals import edges_of, features
 from nearfield.discretization.resolution import (
-    LARGEST_RATIO,
     MANY_CELLS,
     coarse_media,
     coarse_skins,
@@ -30,7 +29,6 @@ from nearfield.discretization.unit_slips import slipped_units
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.triples import Point
 from nearfield.entry.wording import quantity
-from nearfield.grid.grid import AutoGrid
 from nearfield.grid.yee import COMPONENTS
 from nearfield.guides.cautions import guide_cautions
 from nearfield.incident.cautions import mixed_fields, surfaces_in_boxes, unlit_bodies
@@ -71,7 +69,6 @@ LONGEST_PULSE = 1e5  # crossings of the grid; a pulse of 1000 periods in a box o
 def cautions(setup: Discretization) -> list[str]:
     """All warnings about a model."""
     model, grid, context, bodies = setup.simulation, setup.grid, setup.context, setup.simulation._bodies
-    fitted = isinstance(model.grid, AutoGrid) and model.grid.maximum_ratio <= LARGEST_RATIO
     sources, monitors = (list(features(model, (kind,))) for kind in ("source", "monitor"))
     placed = pair(
         [(who, each, edges_of(each, context)) for who, each in features(model, (kind,))] for kind in ("port", "element")
@@ -88,7 +85,7 @@ def cautions(setup: Discretization) -> list[str]:
         *fine_media(resolved_media(setup), setup.band_edge),
         *long_pulse(setup),
         *slipped_units(setup),
-        *(() if fitted else steep_grading(grid)),
+        *steep_grading(grid),
         *lost_bodies(bodies, grid),
         *covered_bodies(bodies, grid),
         *one_sided(setup),

@@ -14,7 +14,7 @@ import numpy as np
 
 from nearfield.bodies.outlines import straight_sides
 from nearfield.discretization.cpml import looked_at
-from nearfield.discretization.resolution import largest_cell_between, wave_axes
+from nearfield.discretization.resolution import largest_cell_in, wave_axes
 from nearfield.grid.yee import AXES
 from nearfield.media.materials import NAMES, Medium
 
@@ -106,7 +106,7 @@ def _rings(setup: Discretization, body: FilledShape, magnetic: bool) -> bool:
     lower, upper = body.shape.bounds()
     axes = wave_axes(setup.grid)
     half = 0.5 * min(upper[axis] - lower[axis] for axis in axes)
-    if half > RADIUS * largest_cell_between(setup.grid, lower, upper, axes):
+    if half > RADIUS * largest_cell_in(body.shape, setup.grid, axes):
         return False
     ratio = _over_band(setup, body.medium, magnetic) / _over_band(setup, setup.simulation.background, magnetic)
     sharp = np.abs(ratio.real) > LOSSLESS * np.abs(ratio.imag)

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nearfield.bodies.geometry import FilledShape, labelled
+from nearfield.bodies.shapes import Solid
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.wording import quantity
 from nearfield.grid.boundaries import CPML
+from nearfield.grid.images import images
 from nearfield.grid.yee import AXES, SIDES, YeeGrid
 from nearfield.media.materials import Medium
 from nearfield.media.surface_media import Conductor, ResistiveSheet
@@ -125,12 +127,13 @@ def lost_bodies(bodies: Iterable[FilledShape], grid: YeeGrid) -> Iterator[str]:
 
 
 def largest_ratio(grid: YeeGrid) -> tuple[float, int, float]:
-    """Largest ratio of two neighbouring cells, its axis, and where they meet (m)."""
+    """Largest ratio of two neighbouring cells, over periodic faces too, its axis, and where they meet (m)."""
     found = [(1.0, 0, float(grid.lines[0][0]))]
     for axis, line in enumerate(grid.lines):
         length = grid.primary(axis)
-        ratio = np.maximum(length[1:] / length[:-1], length[:-1] / length[1:])
-        found += [(float(value), axis, float(place)) for value, place in zip(ratio, line[1:-1])]
+        after = np.append(length[1:], length[0] if grid.closed(axis) else length[-1])
+        ratio = np.maximum(after / length, length / after)
+        found += [(float(value), axis, float(place)) for value, place in zip(ratio, line[1:])]
     return max(found, key=lambda each: each[0])
 
 
@@ -153,7 +156,7 @@ def cells_in_media(model: Model, grid: YeeGrid, index: Callable[[Medium], float]
     for body in model._bodies:
         if isinstance(body.medium, Medium):
             named = body.medium_name, body.medium
-            largest[named] = max(largest.get(named, 0.0), largest_cell_between(grid, *body.shape.bounds()))
+            largest[named] = max(largest.get(named, 0.0), largest_cell_in(body.shape, grid))
     return ((name, cell, index(medium)) for (name, medium), cell in largest.items() if cell > 0.0)
 
 
@@ -172,6 +175,11 @@ def largest_cell_between(
     return max(float(grid.primary(axis)[inside[axis]].max()) for axis in axes or wave_axes(grid))
 
 
+def largest_cell_in(shape: Solid, grid: YeeGrid, axes: Sequence[int] | None = None) -> float:
+    """`largest_cell_between` the ends of a body and of its copies over periodic faces."""
+    return max(largest_cell_between(grid, *image.bounds(), axes) for image in images(shape, grid))
+
+
 def skin_cells(setup: Discretization) -> dict[str, float]:
     """Cells per skin depth at the highest frequency of each medium that conducts well there, across its surfaces.
 
@@ -182,17 +190,20 @@ def skin_cells(setup: Discretization) -> dict[str, float]:
         return {}
     everywhere = [(line[0], line[-1]) for line in grid.lines]
     depths = {named: _skin_depth(named[1], frequency) for named in media_in_use(model)}
-    places = [(_background(model), everywhere)]
-    places += [((body.medium_name, body.medium), [*zip(*body.shape.bounds())]) for body in model._bodies]
+    places = [(*_background(model), everywhere)]
+    for body in model._bodies:
+        if isinstance(body.medium, Medium):
+            ends_of = ([*zip(*image.bounds())] for image in images(body.shape, grid))
+            places += [(body.medium_name, body.medium, ends) for ends in ends_of]
     found: dict[str, float] = {}
-    for named, ends in places:
-        depth = depths.get(named, math.inf)
+    for name, medium, ends in places:
+        depth = depths[name, medium]
         axes = [a for a in wave_axes(grid) if ends[a][0] > grid.lines[a][0] or ends[a][1] < grid.lines[a][-1]]
         if depth < min((high - low for low, high in ends), default=0.0):
             lower, upper = zip(*ends)
             cell = largest_cell_between(grid, lower, upper, axes)
             if cell > 0.0:
-                found[named[0]] = min(depth / cell, found.get(named[0], math.inf))
+                found[name] = min(depth / cell, found.get(name, math.inf))
     return found
 
 

@@ -16,8 +16,10 @@ ADVICE = "lower maximum_frequency or cells_per_wavelength, or raise minimum_cell
 SLACK = 0.8  # exponent: cells grow by ratio**SLACK inside a gap, so that whole numbers of cells find room at its ends
 
 
-def graded_cells(gaps: Sizes, wanted: Sizes, ratio: float) -> list[np.ndarray]:
+def graded_cells(gaps: Sizes, wanted: Sizes, ratio: float, closed: bool = False) -> list[np.ndarray]:
     """Cell lengths that fill each gap, none above its wanted length, neighbours (across lines too) within `ratio`.
+
+    `closed`: the last gap has the first beside it, over periodic faces.
 
     Gaps whose end cell is too large beside its neighbour are filled again with that end limited; sizes only
     shrink, so this ends. Error: too many cells.
@@ -34,14 +36,15 @@ def graded_cells(gaps: Sizes, wanted: Sizes, ratio: float) -> list[np.ndarray]:
         if sum(sizes.size for sizes in cells) >= MOST_LINES:
             raise ModelError(f"the automatic grid would have {MOST_LINES:,} cells or more along one axis; {ADVICE}")
         stale = set()
-        for left in range(count - 1):
-            last, first = cells[left][-1], cells[left + 1][0]
+        for left in range(count if closed else count - 1):
+            right = (left + 1) % count
+            last, first = cells[left][-1], cells[right][0]
             if last > ratio * first:
                 ends[left][1] = min(growth * first, 0.999 * ends[left][1])
                 stale.add(left)
             elif first > ratio * last:
-                ends[left + 1][0] = min(growth * last, 0.999 * ends[left + 1][0])
-                stale.add(left + 1)
+                ends[right][0] = min(growth * last, 0.999 * ends[right][0])
+                stale.add(right)
         if not stale:
             return cells
     raise ModelError(

@@ -7,7 +7,7 @@ Along each axis: (1) collect the places that want a line, (2) put lines a third 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -24,7 +24,9 @@ from nearfield.grid.boundaries import Boundaries
 from nearfield.grid.good_conductors import refuse_good_conductors
 from nearfield.grid.grading import ADVICE, graded_cells
 from nearfield.grid.grid import AutoGrid, refuse_cell_count
+from nearfield.grid.images import images
 from nearfield.grid.outlines import Edge, free_edges
+from nearfield.grid.symmetry import Symmetry
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.media.materials import Medium
 from nearfield.media.surface_media import is_metal
@@ -43,6 +45,8 @@ class Meshed(Protocol):
 
     @property
     def boundaries(self) -> Boundaries: ...
+    @property
+    def symmetry(self) -> Symmetry: ...
     @property
     def sources(self) -> Sequence[Any]: ...
     @property
@@ -75,10 +79,11 @@ def fitted_grid(auto: AutoGrid, simulation: Meshed | None) -> YeeGrid:
     media = [background, *(body.medium for body in bodies if isinstance(body.medium, Medium))]
     finest = min([*(cell_in(auto, medium) for medium in media), *(min(box.cell) for box in auto.finer)])
     closest = auto.minimum_cell or finest / FINEST
-    edges = thin_edges(auto, bodies, closest)
     places = [drawn_places(simulation, axis) for axis in range(3)]
     extents = [extent(auto, places[axis], boundaries, background, axis) for axis in range(3)]
     refuse_slow_waves(auto, drawn_size(auto, places))
+    bodies = with_copies(bodies, boundaries, extents)
+    edges = thin_edges(auto, bodies, closest)
     lines = []
     for axis, (low, high) in enumerate(extents):
         wishes = Wishes([(WALL, low), (WALL, high)], sorted(edges[axis]), [(low, high, cell_in(auto, background))])
@@ -87,10 +92,21 @@ def fitted_grid(auto: AutoGrid, simulation: Meshed | None) -> YeeGrid:
         for entry in entries(simulation):
             wish_entry(wishes, entry, axis)
         wish_fine_cells(wishes, auto, axis)
+        if simulation and simulation.symmetry.kinds[axis]:
+            wishes.lines.append((WALL, 0.5 * (low + high)))
         least = min(closest, high - low)  # both walls stay, however coarse the cells that were asked for
-        lines.append(axis_lines(wishes, auto, (low, high), least, boundaries.cpml_cells(axis)))
+        lines.append(axis_lines(wishes, auto, (low, high), least, boundaries, axis))
     refuse_cell_count(tuple(len(line) - 1 for line in lines), ADVICE)
     return YeeGrid(triple(lines))
+
+
+def with_copies(
+    bodies: Sequence[FilledShape], boundaries: Boundaries, extents: Sequence[tuple[float, float]]
+) -> tuple[FilledShape, ...]:
+    """The bodies, and their copies that reach into the space (m) over its periodic faces."""
+    space = YeeGrid(triple(np.array(ends) for ends in extents))
+    space = replace(space, phases=boundaries.phases(space))
+    return tuple(replace(body, shape=image) for body in bodies for image in images(body.shape, space))
 
 
 def thin_edges(auto: AutoGrid, bodies: Sequence[FilledShape], closest: float) -> list[set[Edge]]:
@@ -244,13 +260,15 @@ def wish_fine_cells(wishes: Wishes, auto: AutoGrid, axis: int) -> None:
             wishes.lines += [(SOFT, low), (SOFT, high)]
 
 
-def axis_lines(wishes: Wishes, auto: AutoGrid, space, closest: float, cpml: tuple[int, int]) -> np.ndarray:
+def axis_lines(
+    wishes: Wishes, auto: AutoGrid, space: tuple[float, float], closest: float, boundaries: Boundaries, axis: int
+) -> np.ndarray:
     """The grid lines of one axis."""
-    low, high = space
+    (low, high), cpml = space, boundaries.cpml_cells(axis)
     inside = [(rank, place) for rank, place in wishes.lines if low <= place <= high]
     places, limits = with_thirds(kept(inside, closest, wishes), wishes, space, closest)
     wanted = [max(size_between(wishes, a, b), closest) for a, b in pairwise(places)]
-    cells = graded_cells(np.diff(places), np.minimum(wanted, limits), auto.maximum_ratio)
+    cells = graded_cells(np.diff(places), np.minimum(wanted, limits), auto.maximum_ratio, boundaries.repeat(axis))
     parts = [np.array([places[0]])]
     for (start, end), sizes in zip(pairwise(places), cells):
         parts.append(np.append(start + np.cumsum(sizes)[:-1], end))

@@ -61,8 +61,9 @@ def symmetric_grid(
     lines = list(grid.lines)
     for axis in (axis for axis in range(3) if kinds[axis]):
         refuse_faces(boundaries, axis)
-        middle = 0.5 * (lines[axis][0] + lines[axis][-1])
-        if fitted:  # its lines need not be alike
+        if fitted:  # its lines need not be alike, nor its CPMLs as thick
+            layers = boundaries.cpml_cells(axis)
+            middle = 0.5 * (lines[axis][layers[0]] + lines[axis][-1 - layers[1]])
             upper = lines[axis][lines[axis] > middle + ALIKE * grid.primary(axis).min()]
             lines[axis] = np.concatenate((2 * middle - upper[::-1], [middle], upper))
         refuse_lines(lines[axis], axis)
