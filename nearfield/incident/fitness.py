@@ -26,6 +26,11 @@ def refuse_unfit(context: Context, beam: Beam) -> None:
         )
     for axis in range(3):
         ends = beam.first[axis] == 0, beam.last[axis] == context.grid.cells[axis]
+        if axis == beam.along and context.grid.closed(axis):
+            raise ModelError(
+                f"{beam.who}: it travels along {AXES[axis]}, whose faces are periodic, so that what leaves at one end "
+                f"comes back at the other; give both {AXES[axis]} faces a CPML, or let it travel along another axis"
+            )
         if context.boundaries.face(axis, "low") == "periodic" and ends[0] != ends[1]:
             raise ModelError(
                 f"{beam.who}: its box touches one of the two periodic faces across {AXES[axis]}, which are one; let it "
