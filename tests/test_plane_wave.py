@@ -359,7 +359,7 @@ GRADED = [np.cumsum([0.0, *(CELL * (1 + 0.1 * np.sin(np.arange(n))))]) for n in 
         (lambda: cell(nf.Bloch(phase="90 deg")), "a Bloch phase makes the fields complex"),
         (lambda: cell("periodic", direction=(0.2, 0, 1)), "touches the PERIODIC wall x_low"),
         (lambda: cell("periodic", width=3), "one of the two periodic faces across x"),
-        (lambda: in_box("+z", "x", boundaries=nf.Boundaries(x="periodic", y="periodic", z="periodic")), "along z, whose"),
+        (lambda: in_box("+z", "x", boundaries=nf.Boundaries(all="periodic")), "along z, whose faces are periodic"),
         (lambda: cell("pec", symmetry=nf.Symmetry(x="electric")), "the plane of symmetry across x is electric"),
         (lambda: cell("periodic", background=WATER), "lossy, dispersive or layered"),
         (lambda: in_box("+z", "x", structures=[nf.Structure(BALL.shape, PLASMA)]), "crosses a face of its box near"),

@@ -10,7 +10,7 @@ import numpy as np
 from nearfield.analysis.network import frequency_list
 from nearfield.analysis.open_line import OpenLine
 from nearfield.analysis.spectra import frequency_axis
-from nearfield.discretization.excitations import port_waveform
+from nearfield.discretization.excitations import band_of, port_waveform
 from nearfield.entry.errors import ModelError
 from nearfield.entry.wording import quantity
 from nearfield.guides.line_impedance import DEFINITION, line_impedance
@@ -61,7 +61,7 @@ def port_modes(setup: Discretization) -> tuple[PortMode, ...]:
         if port.kind != "waveguide":
             continue
         mode, line = port._placed(setup.context).mode, port._placed(setup.context).line
-        middle = 0.5 * sum(port_waveform(setup.simulation, port).band)
+        middle = 0.5 * sum(mode_band(setup, port))
         beta = propagation(line, np.array([middle]))[0].imag
         length, family = 2 * np.pi / beta if beta > 0.0 else 0.0, getattr(mode, "family", "hybrid")
         cutoff = line.cutoff_frequency
@@ -75,6 +75,13 @@ def port_modes(setup: Discretization) -> tuple[PortMode, ...]:
     return tuple(found)
 
 
+def mode_band(setup: Discretization, port: Any) -> tuple[float, float]:
+    """The band (Hz) of a port's pulse; that of the run for a port that is not excited and has none."""
+    model = setup.simulation
+    idle = port.name not in setup.excitations and port.waveform is None and model.waveform is None
+    return band_of(model) if idle else port_waveform(model, port).band
+
+
 def guide_modes(setup: Discretization, frequencies: Any = None) -> xarray.Dataset:
     """See `Simulation.guide_modes`."""
     import xarray
@@ -83,7 +90,7 @@ def guide_modes(setup: Discretization, frequencies: Any = None) -> xarray.Datase
     if not ports:
         raise ModelError("this model has no waveguide port, and modes are those of its ports; give it a WaveguidePort")
     if frequencies is None:
-        bands = [port_waveform(setup.simulation, port).band for port in ports.values()]
+        bands = [mode_band(setup, port) for port in ports.values()]
         band = frequency_axis((min(low for low, _ in bands), max(high for _, high in bands)), POINTS)
         frequencies = band[band > 0]
     f = frequency_list(frequencies)
