@@ -32,3 +32,18 @@ def test_labels_name_or_describe():
 def test_impossible_media_are_refused(values):
     with pytest.raises(nf.ModelError):
         nf.Medium(**values)
+
+
+def test_frequencies_of_media_may_be_texts_and_are_refused_in_words():
+    copper = nf.Conductor(5.8e7)
+    assert copper.skin_depth("10 GHz") == copper.skin_depth(10e9) == pytest.approx(0.661e-6, rel=1e-3)
+    assert nf.Medium(2.0).wavelength("10 GHz") == nf.Medium(2.0).wavelength(10e9)
+    for ask in (copper.skin_depth, nf.Medium(2.0).wavelength, nf.Medium(4.0).relative_permittivity):
+        for wrong in (0, -1.0, {"a": 1}, "ten"):
+            with pytest.raises(nf.ModelError, match="frequency"):
+                ask(wrong)
+
+
+def test_a_band_that_falls_is_refused():
+    with pytest.raises(nf.ModelError, match="lower frequency first"):
+        nf.Medium(2.0, valid_band=("10 GHz", "1 GHz"))

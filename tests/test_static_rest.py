@@ -46,7 +46,13 @@ def test_narrow_modulated_gaussians_keep_their_bits():
     assert np.array_equal(pulse.value(t), 1.0 * plain)
 
 
-@pytest.mark.parametrize("pulse, part", [(nf.Gaussian(10e9), 1.0), (HALF_PULSE, 0.5), (nf.Ricker(5e9), 0.0)])
+RAMPED = nf.ContinuousWave(10e9, ramp_cycles=2, phase="90 deg")
+
+
+@pytest.mark.parametrize(
+    "pulse, part",
+    [(nf.Gaussian(10e9), 1), (HALF_PULSE, 0.5), (nf.Ricker(5e9), 0), (nf.ContinuousWave(10e9), 0), (RAMPED, 1 / 15)],
+)
 def test_what_is_left_is_the_last_sum_over_the_largest(pulse, part):
     assert left_over(pulse) == pytest.approx(part, abs=1e-6)
 
@@ -54,6 +60,7 @@ def test_what_is_left_is_the_last_sum_over_the_largest(pulse, part):
 def test_check_names_currents_that_leave_charge_and_how_much():
     point = nf.PointCurrent(MIDDLE, "z", HALF_PULSE)
     assert "50 % of the largest charge stays" in cautioned(point)[0]
+    assert "6.67 % of the largest charge stays" in cautioned(nf.PointCurrent(MIDDLE, "z", RAMPED), steps=10)[0]
     assert "100 % of the largest flux" in cautioned(nf.MagneticPointCurrent(MIDDLE, "x", nf.Gaussian(9e9)))[0]
     assert "(and 1 other source)" in cautioned(point, point)[0]
     line = nf.LineCurrent((15e-3, 15e-3, 0), (15e-3, 15e-3, 20e-3), nf.Gaussian(9e9))

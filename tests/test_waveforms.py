@@ -130,3 +130,57 @@ def test_a_spectrum_ends_at_half_the_rate_of_the_samples():
     signal = xarray.DataArray(nf.Gaussian(20e9).value(t), {"time": t}, ["time"])
     found = nf.spectrum(signal, [10e9, -10e9, 5e11, 5.1e11, 1e12])
     assert np.isfinite(found.values).tolist() == [True, True, True, False, False]
+
+
+@pytest.mark.parametrize("zero_first", [False, True])
+def test_the_band_of_samples_is_that_of_the_signal_however_late_it_comes(zero_first):
+    x = np.linspace(0.0, 1.0, 201)
+    burst = np.sin(2 * np.pi * 10 * x) * np.sin(np.pi * x)
+    bands = []
+    for late in (1e-12, 1e-9, 1e-3):
+        times, values = late + 2e-9 * x, burst
+        if zero_first:
+            times, values = np.append(0.0, times), np.append(0.0, values)
+        bands.append(nf.Samples(times=times, values=values).band)
+    assert bands[0] == pytest.approx((4.374e9, 5.624e9), rel=1e-3)
+    assert bands == [pytest.approx(bands[0], rel=1e-3)] * 3
+
+
+@pytest.mark.parametrize("phase", [0.0, 0.7, 0.5 * np.pi])
+@pytest.mark.parametrize("cycles", [0.5, 1.0, 2.3, 5.0])
+def test_a_ramp_leaves_the_mean_sum_that_is_said(cycles, phase):
+    wave = nf.ContinuousWave(1e9, cycles, phase)
+    t = np.linspace(0.0, (cycles + 1.0) * 1e-9, 20001)
+    sums = np.cumsum(wave.value(t)) * t[1] * 2 * np.pi * 1e9
+    assert abs(sums[t > cycles * 1e-9].mean()) == pytest.approx(wave.sum_after_ramp, abs=3e-3)
+
+
+def test_frequencies_and_times_of_pulses_may_be_texts_and_none():
+    samples = nf.Samples(times=[0, 1e-10, 2e-10], values=[0, 1, 0])
+    for pulse in (*PULSES, samples):
+        assert pulse.spectrum("1 GHz") == pulse.spectrum(1e9)
+        assert (pulse.spectrum([1e9, "2 GHz"]) == pulse.spectrum(np.array([1e9, 2e9]))).all()
+        assert pulse.spectrum([]).shape == (0,)
+        assert pulse.value("0.1 ns") == pulse.value(1e-10)
+        with pytest.raises(nf.ModelError, match="t: given"):
+            pulse.value({"a": 1})
+    with pytest.raises(nf.ModelError, match="never ends"):
+        nf.ContinuousWave(1e9).spectrum([1e9])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        *(lambda kind=kind: kind(5e9, amplitude=0) for kind in (nf.Gaussian, nf.GaussianDerivative, nf.Ricker)),
+        lambda: nf.ModulatedGaussian(5e9, 1e9, 0.0),
+        lambda: nf.ContinuousWave(5e9, amplitude=0),
+        lambda: nf.PlaneWave((0, 0, 0), (1, 1, 1), "+z", "x", PULSES[0], amplitude="0 V/m"),
+        lambda: nf.PointCurrent((0, 0, 0), "z", PULSES[0], moment=0),
+        lambda: nf.MagneticPointCurrent((0, 0, 0), "z", PULSES[0], moment=0),
+        lambda: nf.LineCurrent((0, 0, 0), (0, 0, 1), PULSES[0], current=0),
+        lambda: nf.CurrentSheet((0, 0, 0), (0, 1, 1), "z", PULSES[0], density=0),
+    ],
+)
+def test_sources_of_strength_0_are_refused(make):
+    with pytest.raises(nf.ModelError, match="must not be 0, which does nothing"):
+        make()

@@ -93,7 +93,7 @@ NUMBER = Dimension("a number", "", "dimensionless", "1.5")
 
 @dataclass(frozen=True)
 class Quantity:
-    """Annotation of a float field: its dimension and the sign it may have (`""`, `"positive"`, `"non-negative"`)."""
+    """Annotation of a float field: its dimension and its sign, "", "positive", "non-negative" or "non-zero"."""
 
     dimension: Dimension
     sign: str = ""
@@ -120,6 +120,8 @@ class Quantity:
             raise ValueError(
                 f"given {shown(value)}; needs {limit}{unit} in size: products of such numbers have no value"
             )
+        if self.sign == "non-zero" and not number:
+            raise ValueError("must not be 0, which does nothing; give its strength, or leave the source out")
         if (self.sign == "positive" and not number > 0) or (self.sign == "non-negative" and number < 0):
             wanted = "positive" if self.sign == "positive" else "zero or positive"
             raise ValueError(f"must be {wanted}, given {shown(value)}")
@@ -322,7 +324,23 @@ def not_bool(value: Any) -> Any:
     return int(value)
 
 
+def readings(dimension: Dimension, values: Any, label: str) -> np.ndarray:
+    """The values in SI of numbers, texts with a unit, or lists of both, as an array. Error: ModelError."""
+    quantity = Quantity(dimension)
+    try:
+        if isinstance(values, str):
+            values = quantity.read(values)
+        elif isinstance(values, (list, tuple)):
+            values = [quantity.read(each) if isinstance(each, str) else each for each in values]
+        return np.asarray(values, dtype=float)
+    except TypeError:
+        raise ModelError(f"{label}: given {shown(values)}; allowed: {dimension.allowed()}") from None
+    except ValueError as error:
+        raise ModelError(f"{label}: {error}") from None
+
+
 Number = Annotated[Read[float], Quantity(NUMBER)]
+NonZeroNumber = Annotated[Read[float], Quantity(NUMBER, "non-zero")]
 PositiveNumber = Annotated[Read[float], Quantity(NUMBER, "positive")]
 NonNegativeNumber = Annotated[Read[float], Quantity(NUMBER, "non-negative")]
 Length = Annotated[Read[float], Quantity(LENGTH)]
@@ -339,15 +357,15 @@ Inductance = Annotated[Read[float], Quantity(INDUCTANCE, "non-negative")]
 PositiveInductance = Annotated[Read[float], Quantity(INDUCTANCE, "positive")]
 Capacitance = Annotated[Read[float], Quantity(CAPACITANCE, "non-negative")]
 PositiveCapacitance = Annotated[Read[float], Quantity(CAPACITANCE, "positive")]
-Current = Annotated[Read[float], Quantity(CURRENT)]
+Current = Annotated[Read[float], Quantity(CURRENT, "non-zero")]
 Voltage = Annotated[Read[float], Quantity(VOLTAGE)]
 Conductivity = Annotated[Read[float], Quantity(CONDUCTIVITY, "non-negative")]
 PositiveConductivity = Annotated[Read[float], Quantity(CONDUCTIVITY, "positive")]
 MagneticConductivity = Annotated[Read[float], Quantity(MAGNETIC_CONDUCTIVITY, "non-negative")]
-CurrentMoment = Annotated[Read[float], Quantity(CURRENT_MOMENT)]
-VoltageMoment = Annotated[Read[float], Quantity(VOLTAGE_MOMENT)]
-SheetCurrent = Annotated[Read[float], Quantity(SHEET_CURRENT)]
-ElectricField = Annotated[Read[float], Quantity(ELECTRIC_FIELD)]
+CurrentMoment = Annotated[Read[float], Quantity(CURRENT_MOMENT, "non-zero")]
+VoltageMoment = Annotated[Read[float], Quantity(VOLTAGE_MOMENT, "non-zero")]
+SheetCurrent = Annotated[Read[float], Quantity(SHEET_CURRENT, "non-zero")]
+ElectricField = Annotated[Read[float], Quantity(ELECTRIC_FIELD, "non-zero")]
 Angle = Annotated[Read[float], Quantity(ANGLE)]
 NonNegativeRate = Annotated[Read[float], Quantity(RATE, "non-negative")]
 ComplexRate = Annotated[Read[complex], ComplexQuantity(RATE)]

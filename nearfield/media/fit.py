@@ -112,13 +112,13 @@ def fit_medium(
     """
     axis, table = table_of(frequency, wavelength, n, k, permittivity)
     count = wanted(poles, error, axis.size)
-    kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
-    if not kinds or not set(kinds) <= set(KINDS):
-        raise ModelError(f"kinds: given {list(kinds)!r}; allowed: some of {', '.join(KINDS)}")
+    chosen: tuple[str, ...] = tuple(kinds) if isinstance(kinds, (list, tuple)) else (kinds,)  # type: ignore[arg-type]
+    if not chosen or not all(isinstance(kind, str) and kind in KINDS for kind in chosen):
+        raise ModelError(f"kinds: given {list(chosen)!r}; allowed: some of {', '.join(KINDS)}")
     weight = number("loss_weight", loss_weight)
     if not weight > 0.0:
         raise ModelError(f"loss_weight: given {loss_weight}; needs a number above 0")
-    problem = Problem(TWO_PI * axis, table, weight, limits(infinity), bool(conductivity), kinds)
+    problem = Problem(TWO_PI * axis, table, weight, limits(infinity), bool(conductivity), chosen)
     found = search(problem, count, error)
     medium = Medium(
         permittivity=found.infinity,

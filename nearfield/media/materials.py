@@ -21,6 +21,7 @@ from nearfield.entry.quantities import (
     PositiveFrequency,
     Quantity,
     Read,
+    readings,
 )
 from nearfield.entry.schema import Schema
 from nearfield.entry.wording import counted
@@ -95,6 +96,13 @@ class Medium(Schema):
         if isinstance(value, list):
             return tuple(value)
         return value if isinstance(value, (tuple, str)) or value is None else (value,)
+
+    @field_validator("valid_band")
+    @classmethod
+    def _rising(cls, band):
+        if band is not None and band[0] > band[1]:
+            raise ValueError(f"{band[0]:.6g} to {band[1]:.6g} Hz given; give the lower frequency first")
+        return band
 
     @model_validator(mode="after")
     def _loss(self) -> Medium:
@@ -244,9 +252,13 @@ class Medium(Schema):
         index = np.sqrt(complex(square))
         return self.index_at(frequency, low) if abs(index.imag) < abs(index.real) else 1.0
 
-    def wavelength(self, frequency: float) -> float:
-        """Wavelength (m) at a frequency (Hz), by `index_at`."""
-        return VACUUM_SPEED / (self.index_at(frequency) * frequency)
+    def wavelength(self, frequency: float | str) -> float:
+        """Wavelength (m) at a frequency (Hz, or "2.4 GHz"), by `index_at`. Error: ModelError, it is not positive."""
+        try:
+            number = Quantity(FREQUENCY, "positive").read(frequency)
+        except ValueError as error:
+            raise ModelError(f"frequency: {error}") from None
+        return VACUUM_SPEED / (self.index_at(number) * number)
 
     def plot(self, low: Any = "100 MHz", high: Any = "100 GHz", ax: Axes | None = None) -> Axes:
         """Relative permittivity and its loss between two frequencies (Hz, or as "10 GHz"), on matplotlib's axes."""
@@ -286,14 +298,7 @@ def written(constant: float | Along, digits: int) -> str:
 
 def complex_frequency(frequency: Frequencies) -> np.ndarray:
     """s = j 2 pi f. Error: ModelError for a frequency that is not positive and finite."""
-    try:
-        if isinstance(frequency, str):
-            frequency = Quantity(FREQUENCY).read(frequency)
-        elif isinstance(frequency, (list, tuple)):
-            frequency = [Quantity(FREQUENCY).read(each) if isinstance(each, str) else each for each in frequency]
-        given = np.asarray(frequency, dtype=float)
-    except ValueError as error:
-        raise ModelError(f"frequency: {error}") from None
+    given = readings(FREQUENCY, frequency, "frequency")
     if not ((given > 0.0) & np.isfinite(given)).all():
         raise ModelError(f"frequency {frequency!r} Hz: a medium answers at positive, finite frequencies only")
     return 2j * np.pi * given

@@ -17,7 +17,7 @@ from nearfield.entry.quantities import (
     Resistance,
 )
 from nearfield.entry.schema import Schema, tag
-from nearfield.media.materials import Medium, complex_frequency, from_library
+from nearfield.media.materials import Frequencies, Medium, complex_frequency, from_library
 
 
 class ResistiveSheet(Schema):
@@ -118,9 +118,10 @@ class Conductor(Schema):
         """Complex Zs (ohm) at frequencies (Hz)."""
         return self.root * np.sqrt(complex_frequency(frequency))
 
-    def skin_depth(self, frequency: float) -> float:
-        """sqrt(2/(w mu conductivity)) (m) at a frequency (Hz)."""
-        return (np.pi * frequency * VACUUM_PERMEABILITY * self.permeability * self.conductivity) ** -0.5
+    def skin_depth(self, frequency: Frequencies) -> Any:
+        """sqrt(2/(w mu conductivity)) (m) at a frequency (Hz), or an array of them at several."""
+        half = 0.5 * complex_frequency(frequency).imag  # w/2
+        return (half * VACUUM_PERMEABILITY * self.permeability * self.conductivity) ** -0.5
 
     def label(self) -> str:
         """The name, or the numbers where it has none."""

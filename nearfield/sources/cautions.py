@@ -24,9 +24,12 @@ ENDS = 1e-6  # of the current, that leaves charge where it ends
 
 
 def left_over(waveform: AnyWaveform) -> float:
-    """What a pulse sums up to over the largest sum on the way: 1 for a Gaussian, 0 without a static part."""
+    """What a pulse sums up to over the largest sum on the way: 1 for a Gaussian, 0 without a static part.
+
+    Of a continuous wave the mean of its sum after the ramp, over its swing.
+    """
     if isinstance(waveform, ContinuousWave):
-        return 0.0
+        return waveform.sum_after_ramp
     times = waveform.table[0] if isinstance(waveform, Samples) else np.linspace(0.0, waveform.end, MOMENTS)
     values = waveform.value(times)
     sums = np.cumsum(0.5 * (values[1:] + values[:-1]) * np.diff(times))
@@ -57,7 +60,8 @@ def static_parts(sources: Iterable[tuple[str, Any]], context: Context) -> Iterat
         yield (
             f"{who}{others}: its pulse does not sum up to zero, and where its current ends {100 * part:.3g} % of the "
             f"largest {left} stays for good, with a static field that never decays; give it a waveform without a "
-            "direct part: GaussianDerivative, Ricker or ModulatedGaussian, or samples that sum up to zero"
+            "direct part: GaussianDerivative, Ricker or ModulatedGaussian, samples that sum up to zero, or a "
+            "ContinuousWave of phase 0 with a ramp of whole cycles"
         )
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import BeforeValidator, model_validator
 
-from nearfield.entry.quantities import FileName, Number, Read, Times, several
+from nearfield.entry.quantities import FREQUENCY, TIME, FileName, Number, Read, Times, readings, several
 from nearfield.entry.schema import Schema, tag
 
 BAND_EDGE = 0.1  # amplitude at the edges of the useful band, relative to the spectrum's peak: -20 dB
@@ -92,7 +92,7 @@ class Samples(Schema):
     def value(self, t: np.ndarray) -> np.ndarray:
         """The signal at the times t (s)."""
         times, values = self.table
-        return np.interp(np.asarray(t, dtype=float), times, values, left=0.0, right=0.0)
+        return np.interp(readings(TIME, t, "t"), times, values, left=0.0, right=0.0)
 
     def spectrum(self, frequencies: np.ndarray) -> np.ndarray:
         """The signal's Fourier integral, integral s(t) exp(-j 2 pi f t) dt: complex, in seconds times its unit.
@@ -101,9 +101,9 @@ class Samples(Schema):
         """
         from nearfield.analysis.spectra import fourier_integral
 
-        frequencies = np.asarray(frequencies, dtype=float)
+        frequencies = readings(FREQUENCY, frequencies, "frequencies")
         times, _ = self.table
-        wanted = 20.0 * max(float(np.max(frequencies)), 0.0)
+        wanted = 20.0 * float(np.max(frequencies, initial=0.0))
         parts = np.minimum(np.ceil(np.diff(times) * wanted), 10_000).astype(int).clip(1)
         fine = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(times[:-1], times[1:], parts)]
         t = np.concatenate((*fine, times[-1:]))
@@ -112,12 +112,14 @@ class Samples(Schema):
     @cached_property
     def _levels(self) -> tuple[np.ndarray, np.ndarray]:
         """Frequencies (Hz) and the spectrum's level relative to its peak."""
-        times, _ = self.table
-        finest = self.end / float(np.diff(times).min())
+        times, values = self.table
+        alive = np.flatnonzero(values)
+        times = times[max(alive[0] - 1, 0) : alive[-1] + 2]  # from the last zero before the signal to the next after it
+        finest = (times[-1] - times[0]) / float(np.diff(times).min())
         count = 1 << int(np.clip(np.ceil(np.log2(4.0 * finest)), 12, 18))
-        t = np.linspace(0.0, self.end, count)
-        level = np.abs(np.fft.rfft(self.value(t), 16 * count))  # padded: a 16th of 1/end apart
-        return np.fft.rfftfreq(16 * count, t[1]), level / max(level.max(), np.finfo(float).tiny)
+        t = np.linspace(times[0], times[-1], count)
+        level = np.abs(np.fft.rfft(self.value(t), 16 * count))  # padded: a 16th of 1/length apart
+        return np.fft.rfftfreq(16 * count, t[1] - t[0]), level / max(level.max(), np.finfo(float).tiny)
 
     @property
     def band(self) -> tuple[float, float]:

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from nearfield.entry.quantities import Angle, NonNegativeTime, Number, PositiveFrequency, PositiveNumber
+from nearfield.entry.errors import ModelError
+from nearfield.entry.quantities import (
+    FREQUENCY,
+    TIME,
+    Angle,
+    NonNegativeTime,
+    NonZeroNumber,
+    PositiveFrequency,
+    PositiveNumber,
+    readings,
+)
 from nearfield.entry.schema import Schema, tag
 from nearfield.sources.sampled import Samples
 
@@ -67,7 +77,7 @@ class Pulse(Schema):
 
     def value(self, t: np.ndarray) -> np.ndarray:
         """The signal at the times t (s); zero before 0 and after `end`."""
-        t = np.asarray(t, dtype=float)
+        t = readings(TIME, t, "t")
         alive = (t >= 0.0) & (t <= self.end)
         inside = np.where(alive, (t - self.centre) / self.width, 0.0)
         return np.where(alive, self.amplitude * self._shape(inside), 0.0)
@@ -76,8 +86,8 @@ class Pulse(Schema):
         """The signal's Fourier integral, integral s(t) exp(-j 2 pi f t) dt: complex, in seconds times its unit."""
         from nearfield.analysis.spectra import fourier_integral
 
-        frequencies = np.asarray(frequencies, dtype=float)
-        step = 1.0 / (6.0 * max(self.highest_frequency, float(np.max(frequencies))))  # no alias above -200 dB
+        frequencies = readings(FREQUENCY, frequencies, "frequencies")
+        step = 1.0 / (6.0 * float(np.max(frequencies, initial=self.highest_frequency)))  # no alias above -200 dB
         t = step * np.arange(int(self.end / step) + 2)
         return fourier_integral(t, self.value(t), frequencies)
 
@@ -97,7 +107,7 @@ class Gaussian(Pulse):
     kind: Literal["gaussian"] = tag("gaussian")
     maximum_frequency: PositiveFrequency
     """Upper edge of the useful band (Hz): the spectrum is 20 dB below its peak."""
-    amplitude: Number = 1.0
+    amplitude: NonZeroNumber = 1.0
     """Peak value; a factor on the source's own strength (volts at a port)."""
     delay: NonNegativeTime | None = None
     """Time of the peak (s); left out, 4.3 widths."""
@@ -127,7 +137,7 @@ class Peaked(Pulse):
     kind: str = tag("")
     frequency: PositiveFrequency
     """Frequency of the spectrum's peak (Hz)."""
-    amplitude: Number = 1.0
+    amplitude: NonZeroNumber = 1.0
     """Peak value; a factor on the source's own strength (volts at a port)."""
     delay: NonNegativeTime | None = None
     """Time of the peak (s); left out, `reach` widths."""
@@ -214,7 +224,7 @@ class ModulatedGaussian(Pulse):
     """Carrier, the centre of the band (Hz)."""
     bandwidth: PositiveFrequency
     """Full width of the useful band (Hz), at most twice the carrier."""
-    amplitude: Number = 1.0
+    amplitude: NonZeroNumber = 1.0
     """Peak value; a factor on the source's own strength (volts at a port)."""
     delay: NonNegativeTime | None = None
     """Time of the peak (s); left out, 4.3 widths."""
@@ -276,7 +286,7 @@ class ContinuousWave(Schema):
     """Length of the rise in periods."""
     phase: Angle = 0.0
     """Phase of the steady state (rad)."""
-    amplitude: Number = 1.0
+    amplitude: NonZeroNumber = 1.0
     """Amplitude of the steady state; a factor on the source's own strength (volts at a port)."""
 
     @property
@@ -299,9 +309,26 @@ class ContinuousWave(Schema):
         """Above this frequency (Hz) the transient of the ramp, once past, is negligible."""
         return self.frequency * (1.0 + 3.0 / self.ramp_cycles)
 
+    def spectrum(self, frequencies: np.ndarray) -> np.ndarray:
+        """None: ModelError says what to ask for."""
+        raise ModelError(
+            "a ContinuousWave never ends, so it has no spectrum; after its ramp its phasor is amplitude exp(j phase). "
+            "For a spectrum give a pulse, such as ModulatedGaussian"
+        )
+
+    @property
+    def sum_after_ramp(self) -> float:
+        """Mean of the signal's integral after the ramp over the amplitude of its swing, amplitude/(2 pi frequency).
+
+        abs(sin(phase + pi n) cos(pi n)/(1 - 4 n^2)) after n cycles: 0 at phase 0 and whole n.
+        """
+        n = self.ramp_cycles
+        ramp = 0.25 * math.pi * (np.sinc(n - 0.5) + np.sinc(n + 0.5))  # cos(pi n)/(1 - 4 n^2), at n = 1/2 too
+        return float(abs(math.sin(self.phase + math.pi * n) * ramp))
+
     def value(self, t: np.ndarray) -> np.ndarray:
         """The signal at the times t (s); zero before 0."""
-        t = np.asarray(t, dtype=float)
+        t = readings(TIME, t, "t")
         ramp = 0.5 - 0.5 * np.cos(math.pi * np.clip(t * self.frequency / self.ramp_cycles, 0.0, 1.0))
         return self.amplitude * ramp * np.cos(2.0 * math.pi * self.frequency * t + self.phase)
 

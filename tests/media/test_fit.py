@@ -27,6 +27,8 @@ BAD = {
     "too many poles": ({"poles": 2}, "fewer poles or more rows"),
     "negative poles": ({"poles": -1}, "allowed: 0 to 12"),
     "kinds": ({"kinds": ["gauss"]}, "debye, drude, lorentz"),
+    "no kinds": ({"kinds": None}, "debye, drude, lorentz"),
+    "lists of kinds": ({"kinds": [["debye"]]}, "debye, drude, lorentz"),
     "error": ({"error": 3}, "a part of 1"),
     "infinity": ({"infinity": (3, 1)}, "lower first"),
     "infinity of one": ({"infinity": (2,)}, "two numbers"),
