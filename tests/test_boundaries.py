@@ -108,3 +108,32 @@ def test_structures_that_end_in_a_layer_are_named(low, high, said, medium):
     )
     found = [text for text in model.check().warnings if "ends in the CPML" in text]
     assert len(found) == bool(said) and all(said in text and "'plate'" in text for text in found)
+
+
+def test_a_metal_of_walls_without_a_wall_is_refused():
+    copper = nf.Conductor(5.8e7)
+    assert nf.Boundaries(z_low="pec", conductor=copper).conductor == copper
+    with pytest.raises(nf.ModelError, match='"pec" faces, and none is'):
+        nf.Boundaries(z_low="pmc", conductor=copper)
+
+
+@pytest.mark.parametrize("face", [(3, "low"), (-1, "low"), (0, "up"), (0, 2)])
+def test_a_face_that_no_grid_has_is_refused(face):
+    with pytest.raises(nf.ModelError, match="a face has an axis 0 to 2"):
+        nf.Boundaries().face(*face)
+
+
+@pytest.mark.parametrize("none", [{"phase": 0}, {"wave_number": 0}])
+def test_a_phase_of_0_is_periodic_with_real_fields(none):
+    faces = nf.Boundaries(x=nf.Bloch(**none), y="periodic")
+    assert faces.face(0, "low") == faces.face(1, "low") and not faces.complex_fields
+    assert nf.Boundaries(x=nf.Bloch(phase=0.1)).complex_fields
+    sheet = nf.CurrentSheet((0, 0, 12e-3), (4e-3, 4e-3, 12e-3), "x", nf.Gaussian(20e9))
+    probe = nf.Probe("p", (2e-3, 2e-3, 15e-3), "Ex")
+    signals = [
+        nf.Simulation(nf.Grid.uniform(1e-3, (4, 4, 30)), [], walls, sources=[sheet], monitors=[probe], steps=50).run()[
+            "p"
+        ]
+        for walls in (faces, nf.Boundaries(x="periodic", y="periodic"))
+    ]
+    assert signals[0].dtype == float and np.abs(signals[0]).max() > 0 and (signals[0] == signals[1]).all()

@@ -157,10 +157,22 @@ class Boundaries(Schema):
     """The metal of the faces that are "pec"; left out, perfect metal."""
 
     def face(self, axis: int, side: int | str) -> Face:
-        """The boundary of one face; axis 0, 1, 2, side "low" or "high" (or 0, 1)."""
+        """The boundary of one face; axis 0, 1, 2, side "low" or "high" (or 0, 1). A phase of 0 is "periodic".
+
+        Error: ModelError for another axis or side.
+        """
+        if axis not in range(3) or side not in (*SIDES, 0, 1):
+            raise ModelError(f'given axis {axis!r}, side {side!r}; a face has an axis 0 to 2, a side "low" or "high"')
         name = side if isinstance(side, str) else SIDES[side]
         named = (getattr(self, f"{AXES[axis]}_{name}"), getattr(self, AXES[axis]))
-        return next((face for face in named if face is not None), self.all)
+        found = next((face for face in named if face is not None), self.all)
+        return "periodic" if isinstance(found, Bloch) and not found.over(1.0) else found
+
+    @model_validator(mode="after")
+    def _walls_of_metal(self) -> Boundaries:
+        if self.conductor is not None and "pec" not in [self.face(*each) for each in FACES]:
+            raise ValueError('conductor is the metal of "pec" faces, and none is; make a face "pec", or leave it out')
+        return self
 
     @model_validator(mode="after")
     def _both_or_neither(self) -> Boundaries:

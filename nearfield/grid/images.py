@@ -19,7 +19,7 @@ AnySolid = TypeVar("AnySolid", bound=Solid)
 MOST_COPIES = 10_000  # largest number for one body, 100 x 100 periods: more is a slip of units and takes minutes
 
 
-def images(shape: Solid, grid: YeeGrid) -> Iterator[Solid]:
+def images(shape: AnySolid, grid: YeeGrid) -> Iterator[AnySolid]:
     """The shape, and its copies in other cells that reach into this one."""
     spans = []
     for axis, line in enumerate(grid.lines):
