@@ -24,6 +24,9 @@ from nearfield.lowering.context import Context
 from nearfield.plan.incident_faces import IncidentFaces
 from nearfield.plan.planning import inverse_lengths, unit_length
 
+BEGUN = 1e-6  # of a signal's peak; less is not missed in single precision
+LONG = 1e3  # times the way from the line's start to the box, within which a signal that never ends has its peak
+LOOKED_AT = 4001  # moments at which the peak is looked for
 END = 44  # cells past either end of the line ...
 LAYER = CPML(cells=40, alpha_maximum=0.0)  # ... that the CPML takes
 
@@ -71,7 +74,19 @@ def incident_line(context: Context, beam: Beam, axis: int, polarised: int) -> In
     end = beam.end + float(np.sum(found.cells)) * index / VACUUM_SPEED
     start, first, last = (n + END - real[0] for n in (entry - direction, *nodes_read(grid, beam, axis)))
     step, excitation = context.time_step, beam.excitation
-    return IncidentLine(profile, lambda t: beam.signal(t + shift), step, direction, start, first, last, excitation, end)
+    entries = direction, start, first, last, excitation, end, lead_in(beam, shift, step)
+    return IncidentLine(profile, lambda t: beam.signal(t + shift), step, *entries)
+
+
+def lead_in(beam: Beam, shift: float, time_step: float) -> int:
+    """Steps by which the line runs ahead: those in which the signal that it launches `shift` (s) early has begun.
+
+    Where it has less than `BEGUN` of its peak before the first step, as pulses with their own delay, none.
+    """
+    early = shift - time_step * np.arange(int(shift / time_step) + 1)
+    whole = beam.signal(np.linspace(0.0, min(beam.end, LONG * shift), LOOKED_AT))
+    begun = np.flatnonzero(np.abs(beam.signal(early)) > BEGUN * np.abs(whole).max())
+    return int(begun[-1]) + 1 if begun.size else 0
 
 
 def over_the_cell(grid: YeeGrid, beam: Beam, axis: int) -> bool:
@@ -92,6 +107,11 @@ def _front(who: str, axis: int, found: Column, node: int, half: int, before: sli
     electric, magnetic = found.electric[:, node], found.magnetic[:, half]
     others = found.electric[:, before]
     uniform = np.allclose(others, electric[:, None], rtol=1e-9)
+    if electric[1] == 0.0:
+        raise ModelError(
+            f"{who}: its box begins one cell from the {AXES[axis]} wall that the wave comes from, on which E is zero, "
+            "so that no sample shows the medium there; let it begin two cells from the wall"
+        )
     lossless = all(parts[0] == 1.0 and not parts[3::2].any() for parts in (electric, magnetic))
     if not lossless or not uniform:
         raise ModelError(

@@ -64,6 +64,7 @@ class IncidentLine:
     last: int
     excitation: str
     end: float
+    lead: int = 0  # steps that it makes before the run's first
 
     def march(self, dtype: DTypeLike) -> LineMarch:
         """From rest."""
@@ -80,7 +81,7 @@ class LineMarch:
 
     def _restart(self) -> None:
         nodes, dtype = self._numbers.shape[-1], self.dtype
-        self.step = 0
+        self.step = -self.line.lead
         self._states = np.zeros((2, 2, nodes + 1), dtype)  # E and H; row 0, row 1
         self._psi = np.zeros((2, 2, nodes), dtype)
         self._layers = [self._layer(poles) for poles in self.line.profile.poles]
