@@ -7,6 +7,7 @@ import pytest
 
 import nearfield as nf
 from nearfield.discretization.cautions import cautions
+from nearfield.ports.moves import moved_entries
 
 MM = 1e-3
 PULSE = nf.GaussianDerivative(5e9)
@@ -277,3 +278,15 @@ def test_magnetic_bodies_act_in_the_middle_of_a_cell_nearest_to_their_faces(ends
     listed = [one for one in made.check().moved if "'wall'" in one["what"]]
     off = ends[0] if ends[0] else ends[1]
     assert len(listed) == (off % 1 != 0.5)
+
+
+def test_a_current_at_a_point_on_a_wall_along_its_normal_acts_half_a_cell_inside_and_is_listed():
+    def listed(axis: str, z: float, wall="pec") -> list[tuple[float, float]]:
+        source = nf.PointCurrent((5 * MM, 5 * MM, z), axis, nf.GaussianDerivative(6e9))
+        faces = nf.Boundaries(nf.CPML(3), z=wall)
+        inside = nf.Simulation(nf.Grid.uniform(MM, (10, 10, 10)), [], faces, sources=[source], steps=10)
+        return [(one["from"], one["to"]) for one in moved_entries([("source", source)], inside._setup().grid)]
+
+    assert listed("z", 0.0) == [(0.0, pytest.approx(0.5 * MM))]
+    assert listed("z", 9.9 * MM) == [(9.9 * MM, pytest.approx(9.5 * MM))]
+    assert listed("z", 0.6 * MM) == listed("x", 0.0) == listed("z", 0.0, "periodic") == []

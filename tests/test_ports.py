@@ -316,3 +316,26 @@ def test_a_strip_that_goes_on_behind_its_microstrip_port_is_said(cells):
     said = [text for text in model.check().warnings if "behind its sheet" in text]
     assert len(said) == (cells > 0)
     assert all("WaveguidePort" in text for text in said)
+
+
+@pytest.mark.parametrize("axis", ["x", "y", "z"])
+def test_a_microstrip_port_below_its_ground_is_refused(axis):
+    """Its current was that in the ground over the strip's width, its voltage that of the strip with the other sign."""
+    turn = "xyz".index(axis) + 1
+
+    def at(across, along, up):
+        return tuple(1e-3 * q for q in np.roll((across, along, up), turn))
+
+    def line(ground, strip, along="xyz"[(1 + turn) % 3]):
+        metal = [nf.Sheet(at(4, 4, ground), at(16, 36, ground)), nf.Sheet(at(8, 10, strip), at(12, 30, strip))]
+        plane = at(0, 15, 0)["xyz".index(along)]
+        port = nf.MicrostripPort(
+            "p", at(8, 10, 13), at(12, 10, 15), axis, f"+{along}", plane, waveform=nf.Gaussian(9e9)
+        )
+        grid = nf.Grid.uniform(1e-3, tuple(np.roll((20, 40, 20), turn)))
+        bodies = [nf.Structure(sheet, "pec") for sheet in metal]
+        return nf.Simulation(grid, bodies, nf.Boundaries(nf.CPML(3)), ports=[port], steps=5)
+
+    assert line(ground=13, strip=15)._setup().terms
+    with pytest.raises(nf.ModelError, match="ground and strip have changed places"):
+        _ = line(ground=15, strip=13)._setup().terms

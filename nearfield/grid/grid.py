@@ -270,7 +270,8 @@ class AutoGrid(Schema):
 
     The space inside the CPML spans the structures, ports, sources and monitors, with `padding` at CPML faces; walls
     stand at the outermost of them. `lower` and `upper` set it instead. The CPML's cells are added outside. Faces of
-    media and ends of wires less than half a cell from another line get none: they act where they are without.
+    media and ends of wires less than half a cell from another line get none, nor do inner steps of a medium's Polygon
+    or Layout: they act where they are without.
     Errors: `ModelError` for more than 1e10 cells, where nothing says how large the space is, and for a wavelength at
     `maximum_frequency` above 100,000 sizes of the model (8 for "8 GHz").
 

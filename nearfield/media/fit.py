@@ -112,7 +112,7 @@ def fit_medium(
     """
     axis, table = table_of(frequency, wavelength, n, k, permittivity)
     count = wanted(poles, error, axis.size)
-    chosen: tuple[str, ...] = tuple(kinds) if isinstance(kinds, (list, tuple)) else (kinds,)  # type: ignore[arg-type]
+    chosen: tuple[str, ...] = tuple(kinds) if isinstance(kinds, (list, tuple)) else (kinds,)  # type: ignore[assignment]
     if not chosen or not all(isinstance(kind, str) and kind in KINDS for kind in chosen):
         raise ModelError(f"kinds: given {list(chosen)!r}; allowed: some of {', '.join(KINDS)}")
     weight = number("loss_weight", loss_weight)

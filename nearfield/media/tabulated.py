@@ -35,22 +35,23 @@ UNITS = {"frequency": FREQUENCY, "wavelength": LENGTH}
 def read_table(path: str | Path) -> dict[str, Any]:
     """The arguments `frequency`, and `n` and `k` or `permittivity`, of `fit_medium`, from a file. Error: ModelError."""
     path = Path(path)
-    rows = [line.split("#")[0].strip() for line in text_of(path).splitlines()]
-    cells = [split(row) for row in rows if row]
-    if not cells or any(is_number(cell) for cell in cells[0]):
+    lines = [line.split("#")[0].strip() for line in text_of(path).splitlines()]
+    rows = {number: split(line) for number, line in enumerate(lines, 1) if line}
+    head = rows.pop(min(rows)) if rows else []
+    if not head or any(is_number(cell) for cell in head):
         raise ModelError(f"{path}: the first line names no columns; allowed: {KNOWN}")
-    columns = [column(path, cell) for cell in cells[0]]
+    columns = [column(path, cell) for cell in head]
     names = [name for name, _ in columns]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise ModelError(f"{path}: two columns hold the {twice[0]}; keep one")
-    for number, row in enumerate(cells[1:], 2):
+    for number, row in rows.items():
         if len(row) != len(columns) or not all(is_number(cell) for cell in row):
             raise ModelError(
-                f"{path}: row {number}, {shown(' '.join(row))}, is not {len(columns)} numbers, one for each of the "
-                f"columns {', '.join(cells[0])}"
+                f"{path}: line {number}, {shown(' '.join(row))}, is not {len(columns)} numbers, one for each of the "
+                f"columns {', '.join(head)}"
             )
-    values = np.array([[float(cell) for cell in row] for row in cells[1:]]).reshape(-1, len(columns))
+    values = np.array([[float(cell) for cell in row] for row in rows.values()]).reshape(-1, len(columns))
     return arguments(path, {name: factor * values[:, n] for n, (name, factor) in enumerate(columns)})
 
 
@@ -126,9 +127,10 @@ def column(path: Path, cell: str) -> tuple[str, float]:
             return name, 1.0
         head, _, unit = text.rpartition("_")
         if name in UNITS and head.lower() in spellings:
-            for known, exponent in UNITS[name].exponents.items():
+            powers = {known: 10.0**exponent for known, exponent in UNITS[name].exponents.items()}
+            for known, factor in (powers | dict(UNITS[name].factors)).items():
                 if known.lower() == unit.lower():
-                    return name, 10.0**exponent
+                    return name, factor
             raise ModelError(f"{path}: column {cell!r} has the unit {unit!r}; allowed: {UNITS[name].units()}")
         if name == "conductivity" and text.lower() in ("conductivity_s/m", "sigma_s/m"):
             return name, 1.0

@@ -30,6 +30,8 @@ from nearfield.sources.edges import EdgeBlock, Heading, Name, axis_and_sign
 from nearfield.sources.sources import Axis
 from nearfield.sources.waveforms import AnyWaveform
 
+BESIDE = 2  # edges past a microstrip port's width at which metal is the ground's; a snapped strip may reach over one
+
 
 class Port(TwoPole):
     """A circuit with a source and a reference impedance."""
@@ -198,11 +200,31 @@ class MicrostripPort(Port):
         self._plane_node(site.grid)
         return super()._block(site)
 
+    def _refuse_upside_down(self, context: Context, block: EdgeBlock, along: int, node: int) -> None:
+        """Error: metal goes on past the sheet's width at its upper end, where the strip should be, and not below."""
+        axis = block.component
+        across, grid = 3 - axis - along, context.grid
+        sides = [int(block.index[across].min()) - BESIDE, int(block.index[across].max()) + BESIDE - 1]
+        if grid.closed(across) or sides[0] < 0 or sides[1] >= grid.cells[across]:
+            return
+        index = np.full((3, 4), node)
+        index[across] = sides * 2
+        index[axis] = np.repeat([int(block.index[axis].min()), int(block.index[axis].max()) + 1], 2)
+        lower, upper = np.reshape(context.coefficients.is_metal(across, *index), (2, 2))
+        if upper.all() and not lower.any():
+            name = AXES[axis]
+            raise ModelError(
+                f"{self._label}: metal at {name}={self.upper[axis]:.6g} m, where its strip should be, goes on past its "
+                f"width, and none does at {name}={self.lower[axis]:.6g} m, so that ground and strip have changed "
+                f"places: `lower`, with the smaller {name}, is at the ground. Turn the model over"
+            )
+
     def _terms(self, context: Context) -> list[Term]:
         """Terms that the engine steps with the fields, and the recorded voltage and current."""
         placed, (along, sign), node = self._placed(context), self._heading, self._plane_node(context.grid)
         middle = triple(0.5 * (low + high) for low, high in zip(self.lower, self.upper))
         block = self._block(context)
+        self._refuse_upside_down(context, block, along, node)
         voltage = line_voltage(context, block, along, node, middle)
         current = line_current(context, block, along, node, sign)
         return [*placed.terms(context, self._source(context)), voltage, current, placed.voltage(context)]

@@ -91,7 +91,8 @@ WRONG = {
     "frequency_GHz,n\n1,two\n": "is not 2 numbers",
     "frequency,n\n1,2\n2,2\n": "column 'frequency' has no unit; write frequency_GHz",
     "wavelength,n\n1,2\n2,2\n": "column 'wavelength' has no unit; write wavelength_um",
-    "frequency_GHz,n\n1,2\n2,nan\n": "row 3, '2 nan', is not 2 numbers",
+    "frequency_GHz,n\n1,2\n2,nan\n": "line 3, '2 nan', is not 2 numbers",
+    "# of 1990\nfrequency_GHz,n\n\n1,2\n# doubtful\n2,x\n": "line 6, '2 x', is not 2 numbers",
     "frequency_GHz,eps_real,loss_tangent\n1,-4,0.1\n2,-4,0.1\n": "eps_real is below 0 somewhere",
     "n,k\n1,2\n": "one column of frequency or wavelength",
     "frequency_GHz,k\n1,2\n2,2\n": "make no permittivity",
@@ -128,3 +129,9 @@ def test_the_command_fits_prints_and_draws(tmp_path, capsys):
     assert answer["toml"].startswith("[media.water]\n")
     assert (tmp_path / "water.png").read_bytes().startswith(b"\x89PNG")
     assert main([*command[:-1], "--plot", str(tmp_path / "water.gif")]) == 2
+
+
+@pytest.mark.parametrize("unit, length", [("um", 1e-6), ("inch", 25.4e-3), ("mil", 25.4e-6), ("ft", 0.3048)])
+def test_every_unit_that_is_named_as_allowed_is_read(tmp_path, unit, length):
+    (tmp_path / "t.csv").write_text(f"wavelength_{unit},n\n1,2\n2,2\n")
+    assert read_table(tmp_path / "t.csv")["frequency"][0] == pytest.approx(VACUUM_SPEED / length)
