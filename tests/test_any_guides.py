@@ -9,6 +9,7 @@ from scipy.special import ellipk
 
 import nearfield as nf
 from nearfield.analysis.sparameters import port_waves
+from nearfield.discretization.guide_table import port_modes
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 
 
@@ -258,3 +259,15 @@ def test_a_line_whose_gap_lies_within_cells_is_refused_in_words():
     )
     with pytest.raises(nf.ModelError, match="narrower than a cell there"):
         line.check()
+
+
+def test_modes_of_a_port_that_is_not_excited_need_no_pulse_of_its_own():
+    given = guide(cells=(6, 4))
+    driven = given.ports[0].model_copy(update={"waveform": given.waveform})
+    idle = given.model_copy(update={"waveform": None, "ports": (driven, given.ports[1]), "excitations": ("in",)})
+    found, wanted = ([mode.described() for mode in port_modes(each._setup())] for each in (idle, given))
+    assert found == wanted
+    for frequencies in (None, [20e9]):
+        assert idle.guide_modes(frequencies).equals(given.guide_modes(frequencies))
+    with pytest.raises(nf.ModelError, match="has no waveform"):
+        idle.model_copy(update={"excitations": ("out",)}).guide_modes()

@@ -5,6 +5,8 @@ import pytest
 from test_plane_wave import CELL, SMOOTH, C, cell
 
 import nearfield as nf
+from nearfield.incident.along_axis import lead_in
+from nearfield.incident.box import Beam
 
 
 def grating(place, **entries) -> nf.Simulation:
@@ -58,3 +60,22 @@ def test_a_slab_over_a_periodic_cell_reflects_into_the_scattered_field(direction
     assert np.allclose(t, expected, rtol=1e-2)
     assert np.allclose(r, np.sqrt(1 - expected**2), atol=1e-2)
     assert run["front"].fields == "scattered" and run["rear"].fields == "total"
+
+
+@pytest.mark.parametrize("direction", ["+z", "-z"])
+def test_a_signal_that_begins_at_full_height_comes_whole(direction):
+    """What it had while it travelled to the box was never launched: 2 cells of some 8, a quarter of its sum."""
+    pulse = nf.Samples(times=[0.0, 8 * CELL / C], values=[1.0, 1.0])
+    wave = nf.PlaneWave((0, 0, 20 * CELL), (CELL, CELL, 60 * CELL), direction, "x", pulse)
+    walls = nf.Boundaries(x_low="pec", x_high="pec", y_low="pmc", y_high="pmc", z=nf.CPML(10))
+    probe = nf.Probe("middle", (0.5 * CELL, 0, 40 * CELL), "Ex")
+    grid = nf.Grid.uniform(CELL, (1, 1, 80))
+    run = nf.Simulation(grid, [], walls, sources=[wave], monitors=[probe], precision="double", steps=400).run(threads=1)
+    assert float(run["middle"].integrate("time")) == pytest.approx(pulse.end, rel=0.02 + 0.5 / 14)
+
+
+def test_pulses_with_their_own_delay_set_out_with_the_run():
+    """At 10 cells a wavelength in their band: what they have before the first step is 1e-6 of their peak or less."""
+    for pulse in (nf.Gaussian(10e9), nf.GaussianDerivative(3.6e9), nf.Ricker(4.5e9), nf.ModulatedGaussian(8e9, 4e9)):
+        signals = Beam("", (0, 0, 0), (1, 1, 1), np.eye(3)[2], np.eye(3)[0], 2, pulse.value, pulse.end, "sources")
+        assert lead_in(signals, 2 * 3e-3 / C, 3e-3 / C / 3**0.5) == 0

@@ -6,7 +6,6 @@ from cases import slow_after
 
 import nearfield as nf
 from nearfield.analysis.guided_line import GuideLine
-from nearfield.discretization.guide_table import port_modes
 from nearfield.entry.constants import VACUUM_IMPEDANCE, VACUUM_SPEED
 from nearfield.guides.analytic import Opening, potential
 from nearfield.guides.names import ModeName
@@ -399,15 +398,3 @@ def test_what_an_open_guide_takes_back_is_no_part_of_what_it_radiates():
     efficiency, surface = far.radiation_efficiency.item(), (far.surface_power / far.radiated_power).item()
     assert back > 0.03, back
     assert abs(efficiency * surface - 1) < 1e-4 and abs(surface - 1) < 0.01
-
-
-def test_modes_of_a_port_that_is_not_excited_need_no_pulse_of_its_own():
-    given = rectangular()
-    driven = given.ports[0].model_copy(update={"waveform": PULSE})
-    idle = given.model_copy(update={"waveform": None, "ports": (driven, given.ports[1]), "excitations": ("in",)})
-    found, wanted = ([mode.described() for mode in port_modes(each._setup())] for each in (idle, given))
-    assert found == wanted
-    for frequencies in (None, [20e9]):
-        assert idle.guide_modes(frequencies).equals(given.guide_modes(frequencies))
-    with pytest.raises(nf.ModelError, match='port "out" has no waveform'):
-        idle.model_copy(update={"excitations": ("out",)}).guide_modes()
