@@ -182,7 +182,7 @@ class Grading(Schema):
     def _counts(self) -> list[float]:
         """Cells of these sizes between neighbouring places: the integral of 1/size."""
         return [
-            (high - low) / first * _logarithm_over(last / first - 1.0)
+            (high - low) / first * _logarithm_over(last / first)
             for (low, high), (first, last) in zip(pairwise(self.at), pairwise(self.size))
         ]
 
@@ -206,8 +206,11 @@ class Grading(Schema):
         return np.where(np.abs(line) < 1e-9 * min(self.size), 0.0, line)  # the origin itself, whatever rounding says
 
 
-def _logarithm_over(growth: float) -> float:
-    """ln(1 + growth)/growth, good to rounding about a growth of 0 too."""
+def _logarithm_over(ratio: float) -> float:
+    """ln(ratio)/(ratio - 1), good to rounding about a ratio of 1 too."""
+    growth = ratio - 1.0
+    if abs(growth) > 0.1:
+        return math.log(ratio) / growth
     return math.log1p(growth) / growth if growth else 1.0
 
 
