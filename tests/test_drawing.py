@@ -16,6 +16,7 @@ import nearfield as nf
 from nearfield.pictures.animation import ffmpeg
 from nearfield.pictures.curves import draw_signals
 from nearfield.pictures.cuts import peak_about
+from nearfield.pictures.planes import planes_of
 from nearfield.pictures.scattering import draw_scattering
 from nearfield.report.plots import return_loss
 from nearfield.run.options import ProgressInfo
@@ -116,6 +117,37 @@ def test_s_parameters_of_several_driven_ports_differ_on_one_panel(result, ax):
     draw_scattering(both, ax)
     curves = [line for line in ax.lines if len(line.get_xdata()) > 2]
     assert len({(line.get_color(), str(line.get_linestyle())) for line in curves}) == len(curves) == 4
+
+
+def with_columns(parameters, *driven, ports=8):
+    """S of several ports, a column of numbers for each driven one."""
+    names = [f"p{number}" for number in range(1, ports + 1)]
+    values = np.full((parameters.frequency.size, ports, ports), complex(np.nan, np.nan))
+    values[:, :, [names.index(name) for name in driven]] = 0.1j
+    coordinates = {"frequency": parameters.frequency.values, "to": names, "source": names}
+    return type(parameters)(values, coordinates, ["frequency", "to", "source"], "sparameters")
+
+
+def test_ports_that_were_not_driven_have_no_panel(result, ax):
+    axes = draw_scattering(with_columns(result.sparameters, "p8"))
+    assert len(axes.figure.axes) == 1 and len(axes.lines) > 1
+    panels = draw_scattering(with_columns(result.sparameters, "p2", "p7"))
+    assert [each.get_title(loc="left") for each in panels] == ["Port p2 driven", "Port p7 driven"]
+    draw_scattering(with_columns(result.sparameters, "p2", ports=2), ax)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["S22 (p2)", "S12 (p1)"]
+
+
+def test_a_level_derived_from_s_is_not_drawn_as_s(result, ax):
+    level = (abs(result.sparameters) ** 2).isel(to=0, source=0)
+    level.plot(ax=ax)
+    assert np.allclose(max(lines_of(ax), key=len)[:, 1], level.values) and "dB" not in ax.get_ylabel()
+
+
+def test_complex_snapshots_are_signed(result):
+    wave = result["wave"]["Ez"]
+    assert np.iscomplexobj((1j * wave).values)
+    real, turned = (planes_of("wave", {"Ez": each})[0] for each in (wave, wave * (1.0 + 1.0j)))
+    assert turned.signed and np.allclose(turned.values, real.values)
 
 
 def test_the_picture_of_the_report_is_that_of_plot(result):

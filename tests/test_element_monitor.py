@@ -18,6 +18,8 @@ from nearfield.machine.processors import Bound
 from nearfield.machine.transport import Alone
 from nearfield.output import element_file
 from nearfield.output.writers import Writers
+from nearfield.pictures import style
+from nearfield.pictures.overview import draw_result
 from nearfield.records.records import HALF, Variable
 from nearfield.report.element_section import statistics_figure
 
@@ -98,7 +100,10 @@ def test_the_report_draws_numbers_and_lengths_over_time():
     class Excitation(dict):
         name, record = "source", SimpleNamespace(monitors=monitors)
 
-    result = SimpleNamespace(excitations=["source"], excitation=lambda: Excitation(spots=told))
+    result = SimpleNamespace(title="", excitations=["source"], excitation=lambda: Excitation(spots=told))
+    panels, ax = draw_result(result, "spots", None), style.blank().subplots()
+    assert [len(panel.lines) for panel in panels] == [2, 1]
+    assert draw_result(result, "spots", ax) is ax and len(ax.lines) == 2
     counts, lengths = statistics_figure(result).axes
     assert [line.get_label() for line in counts.lines] == ["spots, maxima", "spots, minima"]
     assert lengths.lines[0].get_xdata() == pytest.approx([0, 1, 2]) and "ns" in lengths.get_xlabel()

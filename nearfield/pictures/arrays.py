@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import xarray
 from xarray.plot.accessor import DataArrayPlotAccessor, DatasetPlotAccessor
 
@@ -36,7 +37,7 @@ class RecordingPlot(DataArrayPlotAccessor):
     def _own(self, ax: Axes | None) -> Any:
         """The axes of one of our pictures; None where the array is nothing of the kind."""
         array, name = self._da, str(self._da.name or "Signal")
-        if name == "sparameters" and "frequency" in array.dims:
+        if name == "sparameters" and "frequency" in array.dims and np.iscomplexobj(array.values):
             return shown(draw_scattering)(array, ax)
         if array.dims == ("time",):
             draw: Any = draw_energy if name == "energy" else draw_signals

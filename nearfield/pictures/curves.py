@@ -121,6 +121,22 @@ def draw_energy(
     return axes
 
 
+@style.styled
+def draw_statistics(
+    monitors: Mapping[str, xarray.Dataset], ax: Axes | None = None, title: str = "", note: str = ""
+) -> Any:
+    """Numbers of extrema and mean lengths of elements over time, one above the other; on `ax` the numbers alone."""
+    extrema = {f"{name}, {what}": found[what] for name, found in monitors.items() for what in ("maxima", "minima")}
+    if ax is not None:
+        return draw_signals(extrema, ax, label="Number")
+    figure = style.headline(style.blank(8.0, 5.2), title or "Dissipation elements over time", note)
+    panels = figure.subplots(2, 1, sharex=True)
+    draw_signals(extrema, panels[0], label="Number")
+    panels[0].set_xlabel("")
+    draw_signals({name: found.mean_length for name, found in monitors.items()}, panels[1], label="Mean length")
+    return panels
+
+
 def _curves(arrays: Mapping[str, xarray.DataArray]) -> dict[str, Curve]:
     return {name: curve_of(array) for name, array in arrays.items()}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nearfield.entry.errors import ModelError
-from nearfield.pictures.curves import draw_energy, draw_signals, draw_spectra
+from nearfield.pictures.curves import draw_energy, draw_signals, draw_spectra, draw_statistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +38,8 @@ def draw_result(result: Any, what: str | None, ax: Axes | None) -> Any:
         return draw_energy(energies, ax, title or "Field energy")
     if what in monitors and monitors[what].kind == "flux":
         return draw_spectra({what: excitation[what]}, ax, title or "Power through surfaces", label="Power spectrum")
+    if what in monitors and monitors[what].kind == "elements":
+        return draw_statistics({what: excitation[what]}, ax, title)
     if what in monitors:
         return excitation[what].plot(ax=ax)
     if what in excitation.record.ports:

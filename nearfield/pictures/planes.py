@@ -116,7 +116,7 @@ def plane_at(name: str, on: Flat, number: int) -> Plane:
     layers = {part: array[number] if on.leading else array for part, array in on.parts.items()}
     first = next(iter(layers.values()))
     across, up = (first[dim].values for dim in first.dims)
-    signed = not any(np.iscomplexobj(array.values) for array in layers.values())
+    signed = on.leading == "time" or not any(np.iscomplexobj(array.values) for array in layers.values())
     values, part = _strongest(layers) if signed else _magnitude(layers)
     label = part
     if on.leading:
@@ -139,9 +139,10 @@ def _magnitude(layers: Mapping[str, xarray.DataArray]) -> tuple[np.ndarray, str]
 
 
 def _strongest(layers: Mapping[str, xarray.DataArray]) -> tuple[np.ndarray, str]:
-    extremes = {part: style.finite_extremes(np.abs(each.values)) or (0.0, 0.0) for part, each in layers.items()}
-    part = max(layers, key=lambda name: extremes[name][1])
-    return np.real(layers[part].values).astype(float), part
+    parts = {part: np.real(each.values).astype(float) for part, each in layers.items()}
+    extremes = {part: style.finite_extremes(np.abs(values)) or (0.0, 0.0) for part, values in parts.items()}
+    part = max(parts, key=lambda name: extremes[name][1])
+    return parts[part], part
 
 
 @style.styled

@@ -32,7 +32,7 @@ def draw_scattering(parameters: xarray.DataArray, ax: Axes | None = None, title:
     Returns the axes, an array of them where there are several panels (at most six). A single S11 has its dips named.
     """
     parameters = whole(parameters)
-    sources = [str(name) for name in parameters.source.values][:MOST_PORTS]
+    sources = driven_ports(parameters)[:MOST_PORTS]
     if ax is not None:
         return _panel(ax, parameters, sources)
     columns = 1 if len(sources) == 1 else 3 if len(sources) > 4 else 2
@@ -51,6 +51,13 @@ def draw_scattering(parameters: xarray.DataArray, ax: Axes | None = None, title:
             axes.set_ylabel("")
     _decibel_limits(panels[0], parameters.sel(source=sources).values)
     return panels[0] if len(sources) == 1 else panels[: len(sources)]
+
+
+def driven_ports(parameters: xarray.DataArray) -> list[str]:
+    """The ports whose column of S holds a finite value; all of them where nothing is finite."""
+    finite = np.isfinite(parameters).any([dim for dim in parameters.dims if dim != "source"])
+    names = [str(name) for name in parameters.source.values]
+    return [name for name, own in zip(names, finite.values) if own] or names
 
 
 def whole(parameters: xarray.DataArray) -> xarray.DataArray:

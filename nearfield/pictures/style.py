@@ -263,13 +263,16 @@ def finite_extremes(values: Any) -> tuple[float, float] | None:
 
 
 def thinned(x: np.ndarray, y: np.ndarray, columns: int = 1500) -> tuple[np.ndarray, np.ndarray]:
-    """A long record by the lowest and highest value of each of its columns: looks the same, weighs little."""
+    """A long record by the lowest and highest finite value of each of its columns: looks the same, weighs little."""
     if x.size <= 4 * columns:
         return x, y
     span = -(-x.size // columns)
     count = x.size // span
-    block = np.where(np.isfinite(y), y, 0.0)[: count * span].reshape(count, span)
-    first = np.sort(np.stack((block.argmin(axis=1), block.argmax(axis=1)), axis=1), axis=1)
+    block = y[: count * span].reshape(count, span)
+    finite = np.isfinite(block)
+    lowest = np.where(finite, block, np.inf).argmin(axis=1)
+    highest = np.where(finite, block, -np.inf).argmax(axis=1)
+    first = np.sort(np.stack((lowest, highest), axis=1), axis=1)
     kept = np.unique((first + span * np.arange(count)[:, None]).ravel())
     kept = np.concatenate((kept, np.arange(count * span, x.size)))
     return x[kept], y[kept]

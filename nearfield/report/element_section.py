@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nearfield.dissipation.storing import open_elements, source_of
 from nearfield.entry.errors import ModelError
 from nearfield.pictures import style
-from nearfield.pictures.curves import MOST_CURVES, draw_signals
+from nearfield.pictures.curves import MOST_CURVES, draw_statistics
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,7 +54,6 @@ def element_figure(path: Path, source: str) -> Figure:
     return style.headline(figure, title, f"{source.rpartition('/')[2]}; {found.method}")
 
 
-@style.styled
 def statistics_figure(result: Result) -> Figure | None:
     """Numbers of extrema and mean lengths over time, of the first excitation's monitors; None without any."""
     if not result.excitations:
@@ -65,13 +64,7 @@ def statistics_figure(result: Result) -> Figure | None:
     if not names:
         return None
     shown = {name: excitation[name] for name in names[: MOST_CURVES // 2]}
-    figure = style.blank(8.0, 5.2)
-    counts, lengths = figure.subplots(2, 1, sharex=True)
-    extrema = {f"{name}, {what}": told[what] for name, told in shown.items() for what in ("maxima", "minima")}
-    draw_signals(extrema, counts, label="Number")
-    counts.set_xlabel("")
-    draw_signals({name: told.mean_length for name, told in shown.items()}, lengths, label="Mean length")
     note = f"excitation {excitation.name}  ·  " + "; ".join(
         f"{name}: {told.attrs.get('quantity', '')}, {told.sizes['time']} times" for name, told in shown.items()
     )
-    return style.headline(figure, "Dissipation elements over time", note)
+    return style.figure_of(draw_statistics(shown, note=note))

@@ -42,7 +42,7 @@ LABELS = {
     "palette_blocks": "coefficient palette blocks",
     "setup_seconds": "set-up time",
 }
-ELSEWHERE = ("warnings", "runs", "checks", "divergence", "trust")
+ELSEWHERE = ("warnings", "runs", "checks", "divergence", "trust", "timeline")
 SECONDS = ("setup_seconds", "time_step", "seconds", "simulated_time")
 
 
@@ -190,7 +190,7 @@ def _peaks(far_field: Any, name: str) -> np.ndarray:
         values = np.asarray(getattr(far_field, name).values)
     except NearfieldError:
         return np.full(far_field.directivity.frequency.size, np.nan)
-    return np.max(np.nan_to_num(values, nan=-np.inf).reshape(len(values), -1), axis=1)
+    return np.max(np.where(np.isnan(values), -np.inf, values).reshape(len(values), -1), axis=1)
 
 
 def _dbi(value: float) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from nearfield.pictures import style
 from nearfield.pictures.cross_section import draw_cross_section
 from nearfield.pictures.pattern import draw_pattern
-from nearfield.pictures.scattering import MOST_PORTS, draw_scattering
+from nearfield.pictures.scattering import MOST_PORTS, draw_scattering, driven_ports
 from nearfield.report.signals import case_title
 
 if TYPE_CHECKING:
@@ -23,16 +23,16 @@ def return_loss(result: Result) -> Figure | None:
     if not result.record.sparameters:
         return None
     parameters = result.sparameters
-    sources = [str(name) for name in parameters.source.values]
-    if not sources or parameters.frequency.size == 0:
+    if parameters.source.size == 0 or parameters.frequency.size == 0:
         return None
-    title = case_title(result, "Return loss" if len(sources) == 1 else "S-parameters")
+    sources = driven_ports(parameters)
+    title = case_title(result, "Return loss" if parameters.to.size == 1 else "S-parameters")
     return style.figure_of(draw_scattering(parameters, title=title, note=_scattering_facts(result, sources)))
 
 
 def _scattering_facts(result: Result, sources: list[str]) -> str:
     impedances = result.reference_impedances
-    facts = [f"port: {sources[0]}" if len(sources) == 1 else f"ports: {style.listed(sources, 4)}"]
+    facts = [f"driven: {style.listed(sources, 4)}"]
     values = sorted({value for value in impedances.values() if np.isfinite(value)})
     if len(values) == 1:
         facts.append(f"reference impedance {values[0]:.4g} Ω")
