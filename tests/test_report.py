@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import xarray
 
 import nearfield as nf
 from nearfield.analysis.pattern import FarFieldResult
@@ -16,12 +17,14 @@ from nearfield.pictures.pattern import draw_pattern
 from nearfield.pictures.style import figure_of, inline_svg, png_bytes, quantity, thinned
 from nearfield.records.records import ExcitationRecord, RunRecord, Variable
 from nearfield.report.checks import check_rows
-from nearfield.report.page import tiles
+from nearfield.report.page import _dbi, _peaks, fact_groups, tiles
 from nearfield.report.plots import return_loss
 from nearfield.report.sections import section
 from nearfield.report.show import show
 from nearfield.report.structure import structure_figure
 from nearfield.results import Result
+from nearfield.run.facts import media_table
+from nearfield.viewer.scene import scene_of
 
 GRID = YeeGrid((np.linspace(0, 0.02, 21), np.linspace(0, 0.03, 31), np.linspace(0, 0.01, 11)))
 
@@ -304,6 +307,60 @@ def test_long_records_are_thinned_without_losing_a_peak():
     values[123_457] = 7.0
     x, y = thinned(np.arange(values.size), values)
     assert x.size < 5000 and y.max() == 7.0 and x[y.argmax()] == 123_457
+
+
+def test_long_records_keep_their_extremes_beside_gaps_and_the_gaps():
+    values = np.full(1_000_000, 5.0)
+    values[::50] = np.nan
+    values[300_000:400_000] = np.nan
+    x, y = thinned(np.arange(values.size), values)
+    assert np.nanmin(y) == np.nanmax(y) == 5.0
+    assert not np.isfinite(y[(x > 301_000) & (x < 399_000)]).any()
+
+
+def test_an_infinite_gain_is_left_out_of_the_table():
+    assert (
+        _dbi(_peaks(SimpleNamespace(gain_dbi=xarray.DataArray([[np.nan, np.inf], [1.0, np.nan]])), "gain_dbi")[0]) == ""
+    )
+
+
+def test_a_timeline_is_no_further_fact():
+    assert fact_groups({"timeline": [[["step", 0.0, 1.0]]]}) == []
+
+
+def sheets(*media: object) -> nf.Simulation:
+    """A box of each medium in a row; what has no thickness as a sheet."""
+    bodies = []
+    for number, medium in enumerate(media):
+        low, flat = (5e-3, 5e-3, 10e-3 * number), isinstance(medium, (nf.ResistiveSheet, nf.Conductor))
+        high = (25e-3, 5e-3 if flat else 25e-3, 10e-3 * number + 5e-3)
+        bodies.append(nf.Structure((nf.Sheet if flat else nf.Box)(low, high), medium))
+    return nf.Simulation(nf.Grid.uniform(1e-3, (30, 30, 10 * len(media))), bodies, steps=1)
+
+
+def legend_of(model: nf.Simulation) -> list[str]:
+    figure = structure_figure(model.grid.resolve(model), model)
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_sheets_seen_edge_on_are_of_their_own_medium():
+    model = sheets(nf.ResistiveSheet(377.0), nf.Conductor(5.8e7))
+    cut = section(model, model.grid.resolve(model), 0, 15e-3, 1, 2)
+    assert [stroke[-1] for stroke in cut.strokes] == [0, 1]
+    assert {"377 ohm per square", "conductor of 5.8e+07 S/m"} <= set(legend_of(model))
+    assert "PEC" not in legend_of(model)
+
+
+def test_media_of_one_name_are_told_apart():
+    model = sheets(nf.Medium(4.0, name="FR4"), nf.Medium(9.0, name="FR4"), nf.Medium(4.0, name="FR4"))
+    table = {name: row["permittivity"] for name, row in media_table(model).items()}
+    assert table == {"background": 1.0, "FR4": 4.0, "FR4 (2)": 9.0}
+    assert {"FR4", "FR4 (2)"} <= set(legend_of(model))
+    scene = scene_of(model)
+    assert [each["name"] for each in scene["media"]] == ["FR4", "FR4 (2)"]
+    assert [each["text"] for each in scene["media"]] == ["εr 4", "εr 9"]
+    assert [body["medium"] for body in scene["bodies"]] == ["FR4", "FR4 (2)", "FR4"]
+    assert len({each["colour"] for each in scene["media"]}) == 2
 
 
 def test_quantities_read_as_engineers_write_them():

@@ -87,6 +87,15 @@ def test_currents_lie_on_the_metal_alone(antenna):
     assert (levels > 0).mean() == pytest.approx((6 / 11) ** 2, rel=0.1) and levels.max() == 255
 
 
+@pytest.mark.parametrize("names", [("copper", None), (None, "plate"), (None, None)])
+def test_currents_on_a_conductor_are_shown_whatever_its_names(antenna, names):
+    sim, result = antenna
+    plate = sim.structures[2]
+    copper = nf.Structure(plate.shape, nf.Conductor(5.8e7, name=names[0]), name=names[1])
+    items = results_of(result, sim.replace(structures=[*sim.structures[:2], copper]))["items"]
+    assert "plate: surface current" in {each["name"] for each in items}
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with chromium() as found:

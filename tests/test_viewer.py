@@ -105,6 +105,70 @@ def test_the_map_of_media_is_what_the_model_holds_there():
     assert np.array_equal(found.media == 1, inside)
 
 
+def packed(array: dict[str, str]) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(array["data"]), f"<{array['type']}")
+
+
+def test_the_background_has_its_wavelength_whatever_media_are_called():
+    medium, source = nf.Medium(4.0), nf.PointCurrent((5e-3,) * 3, "z", nf.Gaussian(1e9))
+    model = nf.Simulation(
+        nf.Grid.uniform(1e-3, (10, 10, 10)),
+        [nf.Structure(nf.Box((0, 0, 0), (2e-3, 9e-3, 9e-3)), medium, name="background")],
+        nf.Boundaries(all=nf.PEC),
+        sources=[source],
+        background=nf.Medium(2.0, name="oil"),
+        steps=1,
+    )
+    unnamed = model.replace("background.name", None)
+    for each, names in ((model, ["oil", "background"]), (unnamed, ["background", "background (2)"])):
+        found = scene_of(each)["map"]
+        assert found["names"] == names and found["colours"][0] == ""
+        assert found["wavelengths"][0] / found["wavelengths"][1] == pytest.approx(2**0.5)
+
+
+def test_cells_a_wavelength_leave_out_the_axis_that_carries_no_waves():
+    model = nf.load(ROOT / "examples" / "line_source.toml")
+    found, (medium, *_) = scene_of(model)["map"], model.check().media
+    longest = max(packed(cells).max() for cells in found["cells"])
+    assert found["wavelengths"][0] / longest == pytest.approx(medium.cells_per_wavelength, rel=1e-5)
+
+
+def test_a_lens_of_more_media_than_a_byte_counts_is_shown():
+    steps = [
+        nf.Structure(nf.Box((0, 0, n * 1e-3), (1e-3, 1e-3, (n + 1) * 1e-3)), nf.Medium(1 + n / 100))
+        for n in range(1, 301)
+    ]
+    model = nf.Simulation(nf.Grid.uniform(1e-3, (1, 1, 302)), steps, steps=1)
+    found = media_map(model, model.grid.resolve(model))
+    assert len(found.names) == 301 and found.media.max() > 255
+    assert [found.names[number] for number in found.media[0, 0, :2]] == ["eps_r 1.02", "eps_r 1.06"]
+    at = packed(scene_of(model)["map"]["media"])
+    assert np.array_equal(at, found.media.ravel())
+
+
+def test_coarse_voxels_hold_the_body_where_it_lies_and_exports_are_not_coarse():
+    ball = nf.Voxels(array=np.ones((11, 11, 11), int).tolist(), spacing="1 mm")
+    exact = surface_of(ball, 1.0)
+    assert is_closed(*exact) and volume(*exact) == pytest.approx(11e-3**3)
+    corners, triangles = surface_of(ball, 1.0, 500)
+    assert len(triangles) <= 1000 and is_closed(corners, triangles)
+    assert np.allclose(corners.min(axis=0), 0.0) and np.allclose(corners.max(axis=0), 12e-3)
+    model = nf.Simulation(nf.Grid.uniform(1e-3, (12, 12, 12)), [nf.Structure(ball, nf.PEC)], steps=1)
+    assert len(parts_of(model)[0].triangles) == len(exact[1])
+
+
+@pytest.mark.parametrize("suffix", [".glb", ".stl", ".vtk"])
+def test_bodies_of_which_nothing_is_left_are_not_exported(suffix, tmp_path):
+    box = nf.Box((0, 0, 0), (1e-3, 1e-3, 1e-3))
+    gone = nf.Structure(nf.Difference(nf.Sphere((5e-4,) * 3, 2e-4), [box]), nf.PEC)
+    model = nf.Simulation(nf.Grid.uniform(1e-3, (9, 9, 9)), [gone], steps=1)
+    with pytest.raises(nf.ModelError, match="nothing is left of its structures"):
+        model.export(tmp_path / f"gone{suffix}")
+    both = model.replace(structures=[gone, nf.Structure(box, nf.PEC, name="box")])
+    assert both.export(tmp_path / f"box{suffix}").is_file()
+    assert [part.name for part in parts_of(both)] == ["box"]
+
+
 def test_the_scene_says_what_check_says_and_where_everything_is():
     scene = scene_of(patch())
     check = patch().check()
@@ -128,11 +192,11 @@ def test_a_model_that_run_would_refuse_is_shown_with_the_reason():
 
 
 def test_names_of_a_model_cannot_leave_the_data_of_the_page():
-    model = patch().replace(title='</script><script>alert("x")</script>@three@')
+    model = patch().replace(title='</script><!-- <script>alert("x")</script>@three@')
     text = page_of(model)
     assert "</script><script>alert" not in text and text.count("</script>") == 3
     data = text.split('id="scene">', 1)[1].split("</script>", 1)[0]
-    assert json.loads(data)["title"] == model.title
+    assert json.loads(data)["title"] == model.title and "<" not in data
 
 
 def test_the_page_names_no_address_but_that_of_a_name_space():

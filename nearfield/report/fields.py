@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from nearfield.media.surface_media import is_metal
 from nearfield.pictures import style
 from nearfield.pictures.planes import MOST_PANELS, Plane, draw_planes, planes_of
-from nearfield.report.sections import Section, cut_positions, media_names, section
+from nearfield.report.sections import Section, cut_positions, media_of, section
 from nearfield.report.signals import case_title
-from nearfield.report.structure import draw_thin_metal
+from nearfield.report.structure import draw_thin_parts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,12 +58,13 @@ def outlines(axes: Axes, plane: Plane, factor: float, simulation: Model, grid: Y
 
 def _draw_outlines(axes: Axes, cut: Section, simulation: Model, factor: float, colour: str, dash: str) -> None:
     """Outlines of media and metal in a cut, solid; of the cut with the largest sheet only metal, dashed."""
-    for number, name in enumerate(media_names(simulation)):
+    media = list(media_of(simulation).values())
+    for number, medium in enumerate(media):
         mask = cut.index == number
-        metal = name in ("PEC", "PMC")
+        metal = medium == "pmc" or is_metal(medium)
         if mask.any() and not mask.all() and (metal or dash == "solid"):
             look: dict[str, Any] = {"colors": colour, "linestyles": dash, "linewidths": 1.2 if metal else 0.7}
             x, y = cut.columns * factor, cut.rows * factor
             axes.contour(x, y, mask.astype(float), levels=[0.5], **look, alpha=0.85)
     if dash == "solid":
-        draw_thin_metal(axes, cut, factor, colour, 1.6)
+        draw_thin_parts(axes, cut, factor, [colour] * len(media), 1.6)

@@ -12,11 +12,12 @@ import numpy as np
 from nearfield.analysis.sheet_currents import SheetCurrents, sheet_currents
 from nearfield.entry.levels import decibels
 from nearfield.entry.wording import quantity
+from nearfield.media.surface_media import is_metal
 from nearfield.pictures import style
 from nearfield.pictures.cuts import patterns
 from nearfield.pictures.pattern import DYNAMIC_RANGE, ceiling_of
 from nearfield.pictures.planes import FIELD_RANGE, Flat, flat, plane_at
-from nearfield.report.sections import media_names, section
+from nearfield.report.sections import media_of, section
 from nearfield.viewer.scene import SIZE, Frame, packed
 
 if TYPE_CHECKING:
@@ -112,8 +113,7 @@ def current_item(
 ) -> list[dict[str, Any]]:
     """The currents on the metal of a plane; nothing where there is none."""
     cut = section(model, result.grid, currents.axis, currents.position, *(a for a in range(3) if a != currents.axis))
-    names = media_names(model)
-    metal = [n for n, medium in enumerate(names) if medium == "PEC" or type_of(model, medium) == "Conductor"]
+    metal = [number for number, medium in enumerate(media_of(model).values()) if is_metal(medium)]
     rows, columns = (
         np.clip(np.searchsorted(pixels, places), 0, pixels.size - 1)
         for pixels, places in ((cut.rows, currents.up), (cut.columns, currents.across))
@@ -127,11 +127,6 @@ def current_item(
     values = [np.where(there, currents.values[number], np.nan) for number in shown]
     where = currents.axis, currents.position, currents.across, currents.up
     return [plane_item("current", f"{name}: surface current", where, values, labels, frame)]
-
-
-def type_of(model: Model, name: str) -> str:
-    """The kind of the medium of a name."""
-    return next((type(body.medium).__name__ for body in model._bodies if body.medium_name == name), "")
 
 
 def plane_item(

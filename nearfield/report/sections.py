@@ -8,24 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nearfield.run.media_names import distinct
 from nearfield.viewer.objects import corners
 
 if TYPE_CHECKING:
-    from nearfield.bodies.geometry import Structure
+    from nearfield.bodies.geometry import FilledShape
     from nearfield.discretization.model import Model
     from nearfield.grid.yee import YeeGrid
 
 PIXELS = 1000  # along the longer side of a cut
 BACKGROUND = -1
-Stroke = tuple[tuple[float, float], tuple[float, float]]
+Stroke = tuple[tuple[float, float], tuple[float, float], int]
 
 
 @dataclass(frozen=True)
 class Section:
     """A cut across `axis` at `position` (m): media over the axes `across` (to the right) and `up`.
 
-    `index` holds for each pixel (row along `up`, column along `across`) the position in the list of media, or
-    BACKGROUND. `strokes` are metal sheets seen edge-on and wires, `dots` wires that pierce the cut.
+    `index` holds for each pixel (row along `up`, column along `across`) the position in `media_of`, or BACKGROUND.
+    `strokes`, from one place to another, are sheets seen edge-on and wires, `dots` wires that pierce the cut; both end
+    with the position of their medium.
     """
 
     axis: int
@@ -36,23 +38,25 @@ class Section:
     rows: np.ndarray
     index: np.ndarray
     strokes: list[Stroke] = field(default_factory=list)
-    dots: list[tuple[float, float]] = field(default_factory=list)
+    dots: list[tuple[float, float, int]] = field(default_factory=list)
 
 
-def media_names(simulation: Model) -> list[str]:
-    """Every medium of the structures once, as a reader knows it; what strings name comes as written."""
-    return list(dict.fromkeys(medium_name(simulation, structure) for structure in simulation.structures))
+def media_of(simulation: Model) -> dict[str, Any]:
+    """Every medium of the bodies once, by its name as a reader knows it."""
+    return dict(zip(names_of_bodies(simulation), (body.medium for body in simulation._bodies)))
 
 
-def medium_name(simulation: Model, structure: Structure) -> str:
+def names_of_bodies(simulation: Model) -> list[str]:
+    """The name of each body's medium; different media of one name are numbered."""
+    return distinct((medium_name(body), body.medium) for body in simulation._bodies)
+
+
+def medium_name(body: FilledShape) -> str:
     """The medium as a reader knows it: "PEC", its name, or its numbers."""
-    medium: Any = structure.medium
-    if not isinstance(medium, str):
-        return medium.label()
-    if medium in ("pec", "pmc"):
+    medium: Any = body.medium
+    if isinstance(medium, str):
         return medium.upper()
-    entry = simulation.media[medium]
-    return medium if entry.name in (None, medium) else entry.label()
+    return body.key if body.key and medium.name in (None, body.key) else medium.label()
 
 
 def section(simulation: Model, grid: YeeGrid, axis: int, position: float, across: int, up: int) -> Section:
@@ -64,15 +68,15 @@ def section(simulation: Model, grid: YeeGrid, axis: int, position: float, across
         for side, count, span in zip((across, up), counts, spans)
     )
     cut = Section(axis, position, across, up, columns, rows, np.full((rows.size, columns.size), BACKGROUND))
-    names = media_names(simulation)
-    for structure in simulation.structures:
-        number = names.index(medium_name(simulation, structure))
-        if structure.shape.kind == "wire":
-            _add_wire(cut, structure.shape, grid)
-        elif (flat := flat_axis(structure.shape)) is None or flat == axis:
-            _fill(cut, structure.shape, grid, number, flat)
+    names = names_of_bodies(simulation)
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    for body, name in zip(simulation._bodies, names):
+        if body.shape.kind == "wire":
+            _add_wire(cut, body.shape, grid, numbers[name])
+        elif (flat := flat_axis(body.shape)) is None or flat == axis:
+            _fill(cut, body.shape, grid, numbers[name], flat)
         else:
-            _add_sheet(cut, structure.shape, grid, flat)
+            _add_sheet(cut, body.shape, grid, numbers[name], flat)
     return cut
 
 
@@ -111,8 +115,8 @@ def _fill(cut: Section, shape: Any, grid: YeeGrid, number: int, flat: int | None
         cut.index[window][np.broadcast_to(shape.contains(*place), cut.index[window].shape)] = number
 
 
-def _add_sheet(cut: Section, shape: Any, grid: YeeGrid, flat: int) -> None:
-    """Metal without thickness, cut across: strokes along the runs of pixels that lie on it."""
+def _add_sheet(cut: Section, shape: Any, grid: YeeGrid, number: int, flat: int) -> None:
+    """A sheet without thickness, cut across: strokes along the runs of pixels that lie on it."""
     along, samples = (cut.up, cut.rows) if flat == cut.across else (cut.across, cut.columns)
     lower, upper = shape.bounds()
     place: list[Any] = [0.0] * 3
@@ -125,18 +129,18 @@ def _add_sheet(cut: Section, shape: Any, grid: YeeGrid, flat: int) -> None:
     for start, stop in zip(edges[::2], edges[1::2]):
         ends = [max(samples[start] - pitch / 2, lower[along]), min(samples[stop - 1] + pitch / 2, upper[along])]
         points = [(level, end) if along == cut.up else (end, level) for end in ends]
-        cut.strokes.append((points[0], points[1]))
+        cut.strokes.append((points[0], points[1], number))
 
 
-def _add_wire(cut: Section, shape: Any, grid: YeeGrid) -> None:
+def _add_wire(cut: Section, shape: Any, grid: YeeGrid, number: int) -> None:
     for start, end in pairwise(shape.points):
         ends = [tuple(snapped(grid, axis, point[axis]) for axis in range(3)) for point in (start, end)]
         flat = [(point[cut.across], point[cut.up]) for point in ends]
         low, high = sorted(point[cut.axis] for point in ends)
         if low == high and _near(cut, grid, low):
-            cut.strokes.append((flat[0], flat[1]))
+            cut.strokes.append((flat[0], flat[1], number))
         elif low < high and low <= cut.position <= high:
-            cut.dots.append(flat[0])
+            cut.dots.append((*flat[0], number))
 
 
 def cut_positions(simulation: Model, grid: YeeGrid) -> tuple[float, float, float]:

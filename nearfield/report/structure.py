@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nearfield.grid.yee import AXES
+from nearfield.media.surface_media import ResistiveSheet, is_metal
 from nearfield.pictures import style
 from nearfield.pictures.objects import MAGNETIC_WALL, MONITORS, PORT, SOURCE
-from nearfield.report.sections import BACKGROUND, Section, cut_positions, media_names, section
+from nearfield.report.sections import BACKGROUND, Section, cut_positions, media_of, section
 from nearfield.viewer.objects import corners, surface_of
+from nearfield.viewer.scene import DIELECTRICS, WORDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,9 +98,11 @@ class View:
         axes.hlines(y[:: step[self.up]], x[0], x[-1], **ink)
         if cut is not None and simulation is not None:
             self.draw_boundaries(simulation, (x, y))
-            draw_thin_metal(axes, cut, self.factor, style.METAL, 2.4)
-            if cut.strokes or cut.dots:
-                self.legend["PEC"] = _swatch(style.METAL)
+            looks = media_looks(simulation)
+            draw_thin_parts(axes, cut, self.factor, [colour for _, colour in looks], 2.4)
+            for number in sorted({part[-1] for part in (*cut.strokes, *cut.dots)}):
+                name, colour = looks[number]
+                self.legend[name] = _swatch(colour)
             self.draw_objects(grid, simulation)
         axes.set_xlim(x[0], x[-1])
         axes.set_ylim(y[0], y[-1])
@@ -109,16 +114,13 @@ class View:
         """Fill the cut with the media's colours."""
         from matplotlib.colors import to_rgba
 
-        names = media_names(simulation)
-        dielectrics = [name for name in names if name not in ("PEC", "PMC")]
-        colours = {name: TINTS[number % len(TINTS)] for number, name in enumerate(dielectrics)}
-        colours |= {"PEC": style.METAL, "PMC": MAGNETIC_WALL}
-        table = np.zeros((len(names) + 1, 4))
-        for number, name in enumerate(names):
-            table[number] = to_rgba(colours[name])
+        looks = media_looks(simulation)
+        table = np.zeros((len(looks) + 1, 4))
+        for number, (name, colour) in enumerate(looks):
+            table[number] = to_rgba(colour)
             if (cut.index == number).any():
-                self.legend[name] = _swatch(colours[name])
-        picture = table[np.where(cut.index == BACKGROUND, len(names), cut.index)]
+                self.legend[name] = _swatch(colour)
+        picture = table[np.where(cut.index == BACKGROUND, len(looks), cut.index)]
         extent = (*(_outer(cut.columns) * self.factor), *(_outer(cut.rows) * self.factor))
         self.panel.imshow(picture, extent=extent, origin="lower", aspect="auto", interpolation="nearest", zorder=0)
 
@@ -181,13 +183,25 @@ class View:
         return Line2D([], [], color=colour, **line)
 
 
-def draw_thin_metal(axes: Axes, cut: Section, factor: float, colour: str, width: float) -> None:
-    """Strokes and dots of metal without thickness."""
-    for stroke in cut.strokes:
-        x, y = factor * np.transpose(stroke)
-        axes.plot(x, y, color=colour, linewidth=width, solid_capstyle="butt", zorder=4)
-    for x, y in cut.dots:
-        axes.plot(x * factor, y * factor, marker="o", markersize=2.2 * width, color=colour, zorder=4)
+def media_looks(simulation: Model) -> list[tuple[str, str]]:
+    """Name and colour of each medium of `media_of`: metal is copper; sheets, which are thin, have stronger colours."""
+    looks, others = [], 0
+    for name, medium in media_of(simulation).items():
+        own = WORDS[medium] if isinstance(medium, str) else style.METAL if is_metal(medium) else None
+        if own is None:
+            tints = DIELECTRICS if isinstance(medium, ResistiveSheet) else TINTS
+            own, others = tints[others % len(tints)], others + 1
+        looks.append((name, own))
+    return looks
+
+
+def draw_thin_parts(axes: Axes, cut: Section, factor: float, colours: Sequence[str], width: float) -> None:
+    """Strokes and dots of what has no thickness, in the colours of their media."""
+    for start, end, number in cut.strokes:
+        x, y = factor * np.transpose((start, end))
+        axes.plot(x, y, color=colours[number], linewidth=width, solid_capstyle="butt", zorder=4)
+    for x, y, number in cut.dots:
+        axes.plot(x * factor, y * factor, marker="o", markersize=2.2 * width, color=colours[number], zorder=4)
 
 
 def _outer(samples: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 from nearfield.entry.toml_text import inline, plain
 from nearfield.grid.yee import AXES
 from nearfield.run.growth import risen
+from nearfield.run.media_names import distinct
 from nearfield.run.roofline import copy_facts, roofline_facts
 
 if TYPE_CHECKING:
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
 
 def media_table(model: Model) -> dict[str, dict[str, Any]]:
     """The constants of every medium of the model by name; poles as a model file has them."""
-    table = {name: media_row(medium) for name, medium in {"background": model.background, **model.media}.items()}
-    for body in model._bodies:
-        if body.key is None and not isinstance(body.medium, str):
-            table.setdefault(body.medium.name or f"structure {body.number}", media_row(body.medium))
-    return table
+    named: list[tuple[str, Any]] = [("background", model.background), *model.media.items()]
+    named += [
+        (body.medium.name or f"structure {body.number}", body.medium)
+        for body in model._bodies
+        if body.key is None and not isinstance(body.medium, str)
+    ]
+    return {name: media_row(medium) for name, (_, medium) in zip(distinct(named), named)}
 
 
 def media_row(medium: Schema) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import numpy as np
 from nearfield.discretization.discretization import grid_of
 from nearfield.entry.errors import ModelError
 from nearfield.pictures.style import METAL
+from nearfield.viewer.media_map import names_of_media
 from nearfield.viewer.page import written
 from nearfield.viewer.scene import media_colours
 from nearfield.viewer.triangles import joined, surface_of
@@ -39,15 +40,18 @@ class Part:
 
 
 def parts_of(model: Model) -> list[Part]:
-    """The bodies of a model. Error: it has none."""
-    if not model.structures:
-        raise ModelError("the model has no structures, so there is nothing to export")
+    """The bodies of a model that hold something. Error: none does."""
     extent = max(float(line[-1] - line[0]) for line in grid_of(model).lines)
     colours = media_colours(model)
     found = []
-    for body in model._bodies:
-        name, medium = body.name or f"structure {body.number}", body.medium_name
-        found.append(Part(name, medium, colours[medium][0], *surface_of(body.shape, extent)))
+    for body, medium in zip(model._bodies, names_of_media(model)[1]):
+        name = body.name or f"structure {body.number}"
+        corners, triangles = surface_of(body.shape, extent)
+        if len(triangles):
+            found.append(Part(name, medium, colours[medium][0], corners, triangles))
+    if not found:
+        why = "nothing is left of its structures" if model.structures else "it has no structures"
+        raise ModelError(f"the model has nothing to export: {why}; give one that holds a body")
     return found
 
 

@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nearfield.bodies.shapes import Wire
+from nearfield.run.media_names import distinct
 
 if TYPE_CHECKING:
+    from nearfield.bodies.geometry import FilledShape
     from nearfield.discretization.model import Model
     from nearfield.grid.yee import YeeGrid
 
 MOST = 96  # cells along each axis of the lattice; of finer grids every so many
-BACKGROUND = "background"
-MOST_MEDIA = 255
 
 
 @dataclass(frozen=True)
 class MediaMap:
-    """Numbers of media (x, y, z) at places (m), their names, cell lengths (m) there, and one in how many cells."""
+    """Numbers (x, y, z) at places (m) of the media `fills`, cell lengths (m) there, and one in how many cells.
+
+    The first medium is the background.
+    """
 
     media: np.ndarray
     names: list[str]
+    fills: list[Any]
     places: list[np.ndarray]
     cells: list[np.ndarray]
     every: list[int]
+
+
+def names_of_media(model: Model) -> tuple[str, list[str]]:
+    """The names of the background and of each body's medium; different media of one name are numbered."""
+    named = [(body.medium_name, body.medium) for body in model._bodies]
+    background, *others = distinct([(model.background.name or "background", model.background), *named])
+    return background, others
 
 
 def media_map(model: Model, grid: YeeGrid) -> MediaMap:
@@ -34,18 +45,22 @@ def media_map(model: Model, grid: YeeGrid) -> MediaMap:
     every = [max(1, -(-cells // MOST)) for cells in grid.cells]
     middles = [0.5 * (line[1:] + line[:-1])[step // 2 :: step] for line, step in zip(grid.lines, every)]
     lengths = [grid.primary(axis)[step // 2 :: step] for axis, step in enumerate(every)]
-    names = [BACKGROUND]
-    media = np.zeros([len(at) for at in middles], dtype=np.uint8)
-    for body in model._bodies:
+    background, names = names_of_media(model)
+    solids = [(body, name) for body, name in zip(model._bodies, names) if not is_thin(body)]
+    fills = {name: body.medium for body, name in solids}
+    numbers = {name: number for number, name in enumerate(fills, 1)}
+    media = np.zeros([len(at) for at in middles], dtype=np.min_scalar_type(len(fills)))
+    for body, name in solids:
         lower, upper = body.shape.bounds()
-        if isinstance(body.shape, Wire) or any(low == high for low, high in zip(lower, upper)):
-            continue
-        if body.medium_name not in names and len(names) < MOST_MEDIA:
-            names.append(body.medium_name)
         window = tuple(slice(*np.searchsorted(at, (low, high))) for at, low, high in zip(middles, lower, upper))
         part = media[window]
         if part.size:
             x, y, z = (at[own] for at, own in zip(middles, window))
             inside = body.shape.contains(x[:, None, None], y[None, :, None], z[None, None, :])
-            part[np.broadcast_to(inside, part.shape)] = names.index(body.medium_name)
-    return MediaMap(media, names, middles, lengths, every)
+            part[np.broadcast_to(inside, part.shape)] = numbers[name]
+    return MediaMap(media, [background, *fills], [model.background, *fills.values()], middles, lengths, every)
+
+
+def is_thin(body: FilledShape) -> bool:
+    """Whether it is a wire, or has no thickness."""
+    return isinstance(body.shape, Wire) or any(low == high for low, high in zip(*body.shape.bounds()))

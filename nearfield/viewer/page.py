@@ -32,7 +32,7 @@ def page_of_scene(scene: dict[str, Any]) -> str:
     """The page as text of a scene as `scene_of` makes it."""
     data = json.dumps(scene, ensure_ascii=False, separators=(",", ":"))
     licence = part("vendor/LICENSE-three.txt").replace("*/", "")
-    inner = {"scene": data.replace("</", "<\\/"), "licence": licence, "viewer": part("viewer.js")}
+    inner = {"scene": data.replace("<", "\\u003c"), "licence": licence, "viewer": part("viewer.js")}
     inner["results"] = part("results.js") if scene.get("results") else ""
     inner["three"] = part("vendor/three.min.js").replace("</script", "<\\/script")
     return re.sub(f"@({'|'.join(inner)})@", lambda found: inner[found.group(1)], part("page.html"))

@@ -13,16 +13,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.discretization.discretization import grid_of
+from nearfield.discretization.excitations import band_of
+from nearfield.discretization.resolution import wave_axes
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import FIRST_STEPS, ModelError
 from nearfield.entry.wording import duration, memory, quantity
 from nearfield.grid.yee import AXES, SIDES
-from nearfield.media.materials import written
+from nearfield.media.materials import Medium, written
+from nearfield.media.surface_media import Conductor
+from nearfield.pictures.objects import MAGNETIC_WALL
 from nearfield.pictures.style import METAL
 from nearfield.run.check import Check, examine
-from nearfield.viewer.media_map import MediaMap, media_map
+from nearfield.viewer.media_map import media_map, names_of_media
 from nearfield.viewer.objects import objects_of
-from nearfield.viewer.triangles import surface_of
+from nearfield.viewer.triangles import MOST_FACES, surface_of
 
 if TYPE_CHECKING:
     from nearfield.bodies.geometry import FilledShape
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
 
 SIZE = 10.0  # of the grid's longest side in the scene
 DIELECTRICS = ("#6FA8D0", "#EDBB50", "#74BF9A", "#B18FC4", "#E5956A", "#AEB45E", "#8E9BA8")
-WORDS = {"pec": METAL, "pmc": "#6D3B8E"}
+WORDS = {"pec": METAL, "pmc": MAGNETIC_WALL}
 SHOWN_MOVES = 200  # of what the grid moves
 
 
@@ -54,7 +58,7 @@ class Frame:
 
 
 def packed(values: Any, kind: str) -> dict[str, str]:
-    """An array as base64: kind "f4", "u4" or "u1"."""
+    """An array as base64: kind "f4", "u4", "u2" or "u1"."""
     return {"type": kind, "data": base64.b64encode(np.asarray(values, dtype=f"<{kind}").tobytes()).decode("ascii")}
 
 
@@ -68,6 +72,7 @@ def scene_of(model: Model) -> dict[str, Any]:
     except ModelError as error:
         problem = f"{error} ({FIRST_STEPS})"
     colours, moved = media_colours(model), check.moved if check else ()
+    names = names_of_media(model)[1]
     return {
         "title": model.title,
         "size": SIZE,
@@ -79,7 +84,7 @@ def scene_of(model: Model) -> dict[str, Any]:
         "moved": [{"what": each["what"], "effect": each["effect"]} for each in moved[:SHOWN_MOVES]],
         "moved_more": max(0, len(moved) - SHOWN_MOVES),
         "media": [{"name": name, "colour": colour, "text": text} for name, (colour, text) in colours.items()],
-        "bodies": [body_of(body, frame, colours[body.medium_name][0]) for body in model._bodies],
+        "bodies": [body_of(body, frame, name, colours[name][0]) for body, name in zip(model._bodies, names)],
         "objects": objects_of(model, grid, frame),
         "grid": [packed((line - middle) / frame.metres, "f4") for line, middle in zip(grid.lines, frame.centre)],
         "origin": frame.centre.tolist(),
@@ -89,7 +94,7 @@ def scene_of(model: Model) -> dict[str, Any]:
             for axis, kind in enumerate(model.symmetry.kinds)
             if kind
         ],
-        "map": packed_map(media_map(model, grid), frame, check, colours),
+        "map": packed_map(model, grid, colours, check.highest_frequency if check else 0.0),
     }
 
 
@@ -101,17 +106,18 @@ def plane_at(grid: YeeGrid, axis: int) -> float:
 def media_colours(model: Model) -> dict[str, tuple[str, str]]:
     """Colour and description of each medium by its name: metal is copper, others take colours in turn."""
     found: dict[str, tuple[str, str]] = {}
-    for body in model._bodies:
-        if body.medium_name in found:
+    others = 0
+    for body, name in zip(model._bodies, names_of_media(model)[1]):
+        if name in found:
             continue
         medium = body.medium
         if isinstance(medium, str):
-            found[body.medium_name] = (WORDS[medium], {"pec": "perfect conductor", "pmc": "perfect magnetic"}[medium])
-        elif type(medium).__name__ == "Conductor":
-            found[body.medium_name] = (METAL, f"conductor, {medium.conductivity:.3g} S/m")  # type: ignore[union-attr]
+            found[name] = (WORDS[medium], {"pec": "perfect conductor", "pmc": "perfect magnetic"}[medium])
+        elif isinstance(medium, Conductor):
+            found[name] = (METAL, f"conductor, {medium.conductivity:.3g} S/m")
         else:
-            others = sum(colour in DIELECTRICS for colour, _ in found.values())
-            found[body.medium_name] = (DIELECTRICS[others % len(DIELECTRICS)], described(medium))
+            found[name] = (DIELECTRICS[others % len(DIELECTRICS)], described(medium))
+            others += 1
     return found
 
 
@@ -126,14 +132,14 @@ def described(medium: Any) -> str:
     return ", ".join(text + ([f"{poles} poles"] if poles else []))
 
 
-def body_of(body: FilledShape, frame: Frame, colour: str) -> dict[str, Any]:
+def body_of(body: FilledShape, frame: Frame, medium: str, colour: str) -> dict[str, Any]:
     """One body: triangles, colour, and what the pointer shows."""
     lower, upper = (np.array(end) for end in body.shape.bounds())
-    corners, triangles = surface_of(body.shape, frame.metres * SIZE)
+    corners, triangles = surface_of(body.shape, frame.metres * SIZE, MOST_FACES)
     sizes = " x ".join(quantity(float(size), "m") for size in upper - lower)
     return {
         "name": body.name or f"structure {body.number}",
-        "medium": body.medium_name,
+        "medium": medium,
         "colour": colour,
         "flat": bool((lower == upper).any()) and body.shape.kind != "wire",
         "text": f"{body.shape.kind}, {sizes}",
@@ -162,24 +168,32 @@ def layers_of(model: Model, grid: YeeGrid, frame: Frame) -> list[dict[str, Any]]
     return found
 
 
-def packed_map(
-    found: MediaMap, frame: Frame, check: Check | None, colours: dict[str, tuple[str, str]]
-) -> dict[str, Any]:
-    """The media on a lattice of cells, and the wavelength in each at the highest frequency, in units of the scene."""
-    index = {medium.name: medium.refractive_index for medium in check.media} if check else {}
-    frequency = check.highest_frequency if check else 0.0
-    speeds = [VACUUM_SPEED / index[name] if name in index else 0.0 for name in found.names]
+def packed_map(model: Model, grid: YeeGrid, colours: dict[str, tuple[str, str]], frequency: float) -> dict[str, Any]:
+    """The media on a lattice of cells, and the wavelength in each at a frequency (Hz), in units of the scene.
+
+    A wavelength is 0 in metal and where nothing is excited, a cell's length along an axis that carries no waves.
+    """
+    found, frame = media_map(model, grid), Frame.of(grid)
+    low = band_of(model)[0]
+    lengths = [wavelength(medium, frequency, low) / frame.metres for medium in found.fills]
+    along = [axis in wave_axes(grid) for axis in range(3)]
     return {
         "shape": list(found.media.shape),
-        "media": packed(found.media.transpose(2, 1, 0), "u1"),  # x runs fastest
+        "media": packed(found.media.transpose(2, 1, 0), f"u{found.media.itemsize}"),  # x runs fastest
         "places": [packed((at - middle) / frame.metres, "f4") for at, middle in zip(found.places, frame.centre)],
-        "cells": [packed(cells / frame.metres, "f4") for cells in found.cells],
+        "cells": [packed(waves * cells / frame.metres, "f4") for waves, cells in zip(along, found.cells)],
         "names": found.names,
-        "colours": ["" if name not in colours else colours[name][0] for name in found.names],
-        "wavelengths": [speed / frequency / frame.metres if frequency else 0.0 for speed in speeds],
+        "colours": ["", *(colours[name][0] for name in found.names[1:])],  # one sees through the background
+        "wavelengths": lengths,
         "frequency": quantity(frequency, "Hz") if frequency else "",
         "every": found.every,
     }
+
+
+def wavelength(medium: Any, frequency: float, low: float) -> float:
+    """Wavelength (m) at the upper end of a band from `low` (Hz), as `check` has it; 0 in metal and at 0 Hz."""
+    waves = isinstance(medium, Medium) and frequency > 0.0
+    return VACUUM_SPEED / (medium.index_at(frequency, low) * frequency) if waves else 0.0
 
 
 def facts_of(model: Model, grid: YeeGrid, check: Check | None) -> list[list[str]]:

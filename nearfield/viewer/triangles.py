@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -14,14 +15,19 @@ from nearfield.viewer.clipping import clipped
 ROUND = 64  # flat sides of a circle: 0.12 % of its radius inside it
 WIRE_SIDES = 12
 THIN_WIRE = 2e-3  # radius of a wire without one, over the extent of the model
-MOST_FACES = 400_000  # of a voxel model; finer ones are drawn from larger boxes
+MOST_FACES = 400_000  # of a voxel model in the viewer; finer ones are drawn from larger boxes
 
 
-def surface_of(shape: Any, extent: float) -> Surface:
-    """The triangles of a shape; `extent` (m), that of the model, is what wires without a radius are drawn by."""
+def surface_of(shape: Any, extent: float, most_faces: float = math.inf) -> Surface:
+    """The triangles of a shape.
+
+    `extent` (m), that of the model, is what wires without a radius are drawn by. Voxel models of more than `most_faces`
+    are coarsened.
+    """
     if shape.kind == "wire":
         return tubes(shape.points, shape.radius or THIN_WIRE * extent)
-    return MAKERS[shape.kind](shape)
+    maker = MAKERS[shape.kind]
+    return maker(shape, most_faces) if maker in (voxels, combined, difference) else maker(shape)
 
 
 def joined(parts: list[Surface]) -> Surface:
@@ -95,18 +101,24 @@ def mesh(shape: Any) -> Surface:
     return shape._surface.corners + np.asarray(shape.offset), shape._surface.triangles
 
 
-def voxels(shape: Any) -> Surface:
-    """The faces between boxes of the body and others; of very many boxes, those of larger ones."""
-    mask = shape._mask
-    step = 1
-    while True:
-        inside = mask[::step, ::step, ::step]
-        if sum(np.count_nonzero(np.diff(inside, axis=axis)) for axis in range(3)) <= MOST_FACES:
-            break
+def voxels(shape: Any, most_faces: float) -> Surface:
+    """The faces between boxes of the body and others; of more than `most_faces`, those of larger boxes about them."""
+    step, inside = 1, shape._mask
+    while sum(np.count_nonzero(np.diff(inside, axis=axis)) for axis in range(3)) > most_faces:
         step += 1
-    spacing, origin = step * np.array(shape.spacing), np.array(shape.lower) - 2 * np.array(shape.spacing)
+        inside = in_blocks(shape._mask, step)
+    spacing, origin = step * np.array(shape.spacing), np.array(shape.lower) - 2 * step * np.array(shape.spacing)
     edges = [start + size * np.arange(count + 1) for start, size, count in zip(origin, spacing, inside.shape)]
     return block_faces(inside, edges)
+
+
+def in_blocks(mask: np.ndarray, step: int) -> np.ndarray:
+    """Whether blocks of so many boxes along each axis hold one of the body; two at each end do not, as in the mask."""
+    body = mask[2:-2, 2:-2, 2:-2]
+    counts = [-(-size // step) for size in body.shape]
+    whole = np.pad(body, [(0, step * count - size) for count, size in zip(counts, body.shape)])
+    blocks = whole.reshape([size for count in counts for size in (count, step)]).any(axis=(1, 3, 5))
+    return np.pad(blocks, 2)
 
 
 def block_faces(inside: np.ndarray, edges: Sequence[np.ndarray]) -> Surface:
@@ -132,25 +144,25 @@ def block_faces(inside: np.ndarray, edges: Sequence[np.ndarray]) -> Surface:
     return joined(parts)
 
 
-def combined(shape: Any) -> Surface:
+def combined(shape: Any, most_faces: float) -> Surface:
     """The surfaces of the simple shapes that a body consists of."""
-    return joined([surface_of(part, 0.0) for part in shape._simple])
+    return joined([surface_of(part, 0.0, most_faces) for part in shape._simple])
 
 
-def difference(shape: Any) -> Surface:
+def difference(shape: Any, most_faces: float) -> Surface:
     """What is left of a body's surface, and the surfaces in it of what is cut out, turned inside out."""
     if not shape._whole:
-        return combined(shape)
+        return combined(shape, most_faces)
     size = float(np.subtract(*shape.bounds()[::-1]).max())
-    parts = [clipped(surface_of(shape.body, size), shape.minus, True, size)]
+    parts = [clipped(surface_of(shape.body, size, most_faces), shape.minus, True, size)]
     for part in shape.minus:
         others = [other for other in shape.minus if other is not part]
-        corners, triangles = clipped(surface_of(part, size), [shape.body], False, size)
+        corners, triangles = clipped(surface_of(part, size, most_faces), [shape.body], False, size)
         parts.append(clipped((corners, triangles[:, ::-1]), others, True, size))
     return joined(parts)
 
 
-MAKERS: dict[str, Callable[[Any], Surface]] = {
+MAKERS: dict[str, Callable[..., Surface]] = {
     "box": box,
     "sheet": box,
     "sphere": sphere,

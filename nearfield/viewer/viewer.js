@@ -3,7 +3,7 @@
 (() => {
   const scene = JSON.parse(document.getElementById("scene").textContent);
   const $ = (id) => document.getElementById(id);
-  const KINDS = { f4: Float32Array, u4: Uint32Array, u1: Uint8Array };
+  const KINDS = { f4: Float32Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
   const unpack = (array) => {
     const text = atob(array.data), bytes = new Uint8Array(text.length);
     for (let n = 0; n < text.length; n++) bytes[n] = text.charCodeAt(n);
