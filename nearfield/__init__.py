@@ -55,7 +55,9 @@ _HOMES = {
     "nearfield.solver": ("Solver",),
     "nearfield.parallel.start": ("Parallel",),
     "nearfield.model_file": ("load",),
-    "nearfield.results": ("Result", "open_result"),
+    "nearfield.results": ("Result", "ExcitationResult", "open_result"),
+    "nearfield.analysis.fields": ("FieldResult",),
+    "nearfield.analysis.pattern": ("FarFieldResult",),
     "nearfield.studies.convergence": ("converge",),
     "nearfield.studies.sweep": ("sweep",),
     "nearfield.studies.sweep_table": ("open_sweep",),
@@ -71,7 +73,7 @@ _HOMES = {
     "nearfield.entry.levels": ("decibels",),
     "nearfield.analysis.network": ("group_delay",),
     "nearfield.analysis.resonances": ("resonances",),
-    "nearfield.media.fit": ("fit_medium",),
+    "nearfield.media.fit": ("fit_medium", "MediumFit"),
     "nearfield.media.library": ("library",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -72,7 +72,10 @@ from nearfield.solver import Solver as Solver
 from nearfield.parallel.start import Parallel as Parallel
 from nearfield.model_file import load as load
 from nearfield.results import Result as Result
+from nearfield.results import ExcitationResult as ExcitationResult
 from nearfield.results import open_result as open_result
+from nearfield.analysis.fields import FieldResult as FieldResult
+from nearfield.analysis.pattern import FarFieldResult as FarFieldResult
 from nearfield.studies.convergence import converge as converge
 from nearfield.studies.sweep import sweep as sweep
 from nearfield.studies.sweep_table import open_sweep as open_sweep
@@ -90,6 +93,7 @@ from nearfield.entry.levels import decibels as decibels
 from nearfield.analysis.network import group_delay as group_delay
 from nearfield.analysis.resonances import resonances as resonances
 from nearfield.media.fit import fit_medium as fit_medium
+from nearfield.media.fit import MediumFit as MediumFit
 from nearfield.media.library import library as library
 
 __version__: str

@@ -122,7 +122,9 @@ class Simulation(Model):
         `impedance` (ohm) of E over H across the guide, imaginary below the cut-off, and `line_impedance` (ohm): voltage
         over current of a TEM wave between two conductors; of a quasi-TEM wave, in mixed fillings, 2 P/abs(I)^2 with the
         current of the inner conductor, in the middle of the pulse's band; NaN of other modes and of more conductors.
-        Of hybrid modes the impedance is that of V and I of unit profiles. `power_within`: the part of the
+        Of hybrid modes the impedance is that of V and I of unit profiles. `characteristic_impedance` (ohm): the
+        line's at each frequency, of an open one its power over its squared current, NaN of guides without a line's
+        voltage. `power_within`: the part of the
         mode's power in the port's rectangle, that is flux through it over abs(a)^2 - abs(b)^2; below 1 of open lines.
         Error: `ModelError` without a waveguide port.
         """

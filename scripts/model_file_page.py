@@ -15,6 +15,7 @@ from scripts.write_docs import fields_table
 TABLES = {  # entry of the simulation -> how its table is written
     "grid": "[grid]",
     "boundaries": "[boundaries]",
+    "symmetry": "[symmetry]",
     "media": "[media.NAME]",
     "background": "[background]",
     "structures": "[[structures]]",
@@ -101,6 +102,9 @@ def reference() -> str:
             ]
         if name == "grid":
             parts += [part_text(field, part) for entry in entries for field, part in nested(entry)]
+        if name == "monitors":
+            files = dict.fromkeys(found for entry in entries for found in nested(entry))
+            parts += [part_text(field, part) for field, part in files]
         if name == "boundaries":
             layers = [entry for entry in schemas_in(hints(entries[0])["all"]) if kind_of(entry)]
             parts += [entry_text(layer) for layer in layers]

@@ -9,7 +9,6 @@ of a page is written by hand and kept.
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import re
 import sys
@@ -43,11 +42,10 @@ SECTIONS = {  # each with the modules whose public names it lists, in the order 
     "Errors": ("entry.errors",),
 }
 WORDS = {"Media and geometry": ("PEC", "PMC"), "Boundaries": ("PERIODIC",)}
-GIVEN_BY_RESULTS = {  # classes that users hold without importing them
-    "ExcitationResult": "nearfield.results",
-    "FieldResult": "nearfield.results",
-    "FarFieldResult": "nearfield.analysis.pattern",
-    "MediumFit": "nearfield.media.fit",
+GIVEN_BY_RESULTS = ("ExcitationResult", "FieldResult", "FarFieldResult", "MediumFit")  # users do not make them
+TAKES = {  # what entries take that read words, by class and name
+    ("PlaneWave", "direction"): '"+x" to "-z", vector or two angles (rad)',
+    ("PlaneWave", "polarisation"): '"x", "y" or "z", vector or angle (rad)',
 }
 CONSTANTS = {
     "PEC": 'The string `"pec"`: a perfect electric conductor, as a medium and as a boundary.',
@@ -113,7 +111,8 @@ def fields_table(entry: type[Schema]) -> str:
             continue
         default = "required" if field.is_required() else f"`{field.default!r}`"
         annotation = typing.get_type_hints(entry, include_extras=True).get(name, field.annotation)
-        cells = [f"`{name}`", type_name(annotation), default, texts.get(name, "").replace("\n", " ")]
+        takes = TAKES.get((entry.__name__, name)) or type_name(annotation)
+        cells = [f"`{name}`", takes, default, texts.get(name, "").replace("\n", " ")]
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines)
 
@@ -182,17 +181,12 @@ def names_in(title: str) -> list[str]:
 
 
 def api_reference() -> str:
-    """Every public name under its section, then the classes that results give."""
+    """Every public name under its section."""
     pages = []
     for title in SECTIONS:
         pages.append(f"## {title}")
         names = [*names_in(title), *WORDS.get(title, ())]
         pages += [entry_page(name, getattr(nearfield, name)) for name in names]
-        if title == "Results":
-            pages += [
-                entry_page(name, getattr(importlib.import_module(home), name))
-                for name, home in GIVEN_BY_RESULTS.items()
-            ]
     return "\n\n".join(pages) + "\n"
 
 

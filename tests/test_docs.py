@@ -7,11 +7,17 @@ import inspect
 import re
 import subprocess
 import sys
+import typing
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 import nearfield
+from nearfield.cli import app
+from scripts.model_file_page import schemas_in
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -47,7 +53,17 @@ def test_the_model_file_of_the_page_passes_its_check(tmp_path):
 
 def test_every_public_name_is_described_in_the_api_page():
     headings = set(re.findall(r"^### (\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), re.MULTILINE))
-    assert set(nearfield.__all__) - headings == {"__version__"}
+    assert set(nearfield.__all__) ^ headings == {"__version__"}
+
+
+def test_every_entry_is_in_the_page_of_the_model_file():
+    found: dict[type, None] = {nearfield.Simulation: None}
+    for entry in (waiting := list(found)):
+        below = [other for note in typing.get_type_hints(entry).values() for other in schemas_in(note)]
+        waiting += [other for other in dict.fromkeys(below) if other not in found]
+        found |= dict.fromkeys(below)
+    named = re.findall(r"In Python `(\w+)`", (DOCS / "model-file.md").read_text(encoding="utf-8"))
+    assert {entry.__name__ for entry in found} - set(named) == {"Simulation"} and len(found) > 50
 
 
 def test_pages_made_from_the_code_agree_with_it():
@@ -74,6 +90,21 @@ def test_completion_shows_the_fields_and_methods_of_an_entry_alone():
     assert {"run", "check", "grid", "structures"} <= set(
         dir(nearfield.Simulation(nearfield.Grid.uniform(1, (3, 3, 3))))
     )
+
+
+def unnamed_options(command: Any, name: str, text: str) -> Iterator[str]:
+    """The options of a command and of those below it of which no form stands in the text."""
+    for word, below in getattr(command, "commands", {}).items():
+        yield from unnamed_options(below, f"{name} {word}", text)
+    for option in command.params:
+        forms = [form for form in (*option.opts, *option.secondary_opts) if form.startswith("--")]
+        if forms and not any(re.search(rf"{form}(?![\w-])", text) for form in forms):
+            yield f"{name} {forms[0]}"
+
+
+def test_every_option_is_named_on_some_page():
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES if page.name != "CHANGELOG.md")
+    assert list(unnamed_options(typer.main.get_command(app), "nearfield", text)) == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -11,6 +11,7 @@ import xarray
 
 import nearfield as nf
 from nearfield.analysis.pattern import FarFieldResult
+from nearfield.entry.attempts import Attempts
 from nearfield.grid.yee import YeeGrid
 from nearfield.pictures.cuts import Cut, cuts, patterns
 from nearfield.pictures.pattern import draw_pattern
@@ -20,7 +21,7 @@ from nearfield.report.checks import check_rows
 from nearfield.report.page import _dbi, _peaks, fact_groups, tiles
 from nearfield.report.plots import return_loss
 from nearfield.report.sections import section
-from nearfield.report.show import show
+from nearfield.report.show import show, write_files
 from nearfield.report.structure import structure_figure
 from nearfield.results import Result
 from nearfield.run.facts import media_table
@@ -168,6 +169,15 @@ def test_result_without_any_excitation_and_with_unreadable_model_still_gives_a_p
     assert [path.name for path in show(result, tmp_path)] == ["report.html"]
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "diverged at step 3" in page and "structures are not drawn" in page and "results are incomplete" in page
+
+
+def test_a_run_that_was_interrupted_says_what_draws_it(tmp_path):
+    told: list[str] = []
+    result, file = made_result(status="interrupted"), tmp_path / "result.h5"
+    assert write_files(result, None, file, "case", attempts=Attempts(told.append)) == [file]
+    assert told == [f"the run is interrupted, so it leaves no report; `nearfield show {file}` draws what it kept"]
+    write_files(result, None, file, "case", report=False, attempts=Attempts(told.append))
+    assert len(told) == 1
 
 
 def test_checks_handed_in_or_kept_in_the_facts_are_in_the_table():

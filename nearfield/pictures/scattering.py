@@ -55,9 +55,9 @@ def draw_scattering(parameters: xarray.DataArray, ax: Axes | None = None, title:
 
 def driven_ports(parameters: xarray.DataArray) -> list[str]:
     """The ports whose column of S holds a finite value; all of them where nothing is finite."""
-    finite = np.isfinite(parameters).any([dim for dim in parameters.dims if dim != "source"])
+    columns = np.isfinite(parameters.transpose("source", ...).values).reshape(parameters.source.size, -1).any(axis=1)
     names = [str(name) for name in parameters.source.values]
-    return [name for name, own in zip(names, finite.values) if own] or names
+    return [name for name, finite in zip(names, columns) if finite] or names
 
 
 def whole(parameters: xarray.DataArray) -> xarray.DataArray:

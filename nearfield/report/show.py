@@ -182,10 +182,16 @@ def write_files(
 ) -> list[Path]:
     """Touchstone, plots and report of a run that ended as it should; returns all files of the folder.
 
-    The result lies there already: a file that cannot be made is a warning of `attempts`.
+    The result lies there already: a file that cannot be made is a warning of `attempts`. Of a run that ended otherwise
+    it tells the command that draws what was kept.
     """
     files, folder, attempts = [file], file.parent, attempts or Attempts()
-    if result.status != "done" or world().rank > 0:
+    if world().rank > 0:
+        return files
+    if result.status != "done":
+        if report:
+            why = f"the run is {result.status}, so it leaves no report"
+            attempts.tell(f"{why}; `nearfield show {file}` draws what it kept")
         return files
     if result.record.sparameters:
         written = attempts.at("the Touchstone file", partial(touchstone, result, folder, stem), None)
