@@ -1,6 +1,7 @@
 """What a result puts on its model in three dimensions: patterns as surfaces, fields and currents on planes.
 
-Levels are bytes: 0 is nothing (off the metal), 1 to 255 the range of dB below the largest of all frequencies' planes.
+Levels are bytes: 0 is nothing (off the metal), 1 to 255 the range of dB below the largest, of a plane at each
+frequency, of a pattern at all of them.
 """
 
 from __future__ import annotations

@@ -88,21 +88,20 @@ def details(item: Any) -> str:
 
 def arrows_of(item: Any, ends: np.ndarray, frame: Placing) -> list[dict[str, Any]]:
     """Directions of it: along which its voltage or current counts, and into which its waves go."""
-    middle = ends.mean(axis=0)
-    found: list[tuple[np.ndarray, np.ndarray, str]] = []
+    found: list[tuple[np.ndarray, str]] = []
     if isinstance(axis := getattr(item, "axis", None), str) and axis in AXES:
-        found.append((middle, np.eye(3)[AXES.index(axis)], "polarity"))
+        found.append((np.eye(3)[AXES.index(axis)], "polarity"))
     if (start := getattr(item, "start", None)) is not None:
-        found.append((middle, np.subtract(item.end, start), "polarity"))
+        found.append((np.subtract(item.end, start), "polarity"))
     heading = getattr(item, "propagation", None) or getattr(item, "direction", None)
     if hasattr(item, "travels"):
-        found += [(middle, item.travels, "propagation"), (middle, item.electric, "polarity")]
+        found += [(item.travels, "propagation"), (item.electric, "polarity")]
     elif isinstance(heading, str) and heading[-1:] in AXES:
-        found.append((middle, np.eye(3)[AXES.index(heading[-1])] * (-1 if heading[0] == "-" else 1), "propagation"))
-    origin = frame.place(middle).tolist()
+        found.append((np.eye(3)[AXES.index(heading[-1])] * (-1 if heading[0] == "-" else 1), "propagation"))
+    origin = frame.place(ends.mean(axis=0)).tolist()
     return [
         {"from": origin, "along": (along / np.linalg.norm(along)).tolist(), "what": what}
-        for _, along, what in found
+        for along, what in found
         if np.linalg.norm(along) > 0
     ]
 
