@@ -141,3 +141,52 @@ def test_sheets_that_meet_over_a_period_have_the_rims_of_those_in_the_middle():
 
     middle, over = drives(8), drives(0)
     assert np.abs(np.roll(over, -8, axis=1) - middle).max() < 1e-9 * middle.max()
+
+
+def plate_drives(low: Point, high: Point, hole: tuple[Point, Point] | None = None, unit: float = MM):
+    """Coefficients of a plate of tenths of a cell, with a hole through it, in cells of one unit."""
+
+    def scaled(point: Point) -> Point:
+        return tuple(unit * q for q in point)
+
+    plate = nf.Sheet(scaled(low), scaled(high))
+    coefficients = (
+        nf.Simulation(
+            nf.Grid.uniform(unit, (14, 13, 12)),
+            boundaries=nf.Boundaries(nf.PEC),
+            structures=[nf.Structure(plate - nf.Box(*map(scaled, hole)) if hole else plate, nf.PEC)],
+            sources=[nf.PointCurrent(scaled((1.5, 1, 1)), "x", nf.Gaussian(9e9 * MM / unit))],
+            precision="double",
+            steps=10,
+        )
+        ._setup()
+        .coefficients
+    )
+    values = [coefficients.dense(component)[1] for component in range(6)]
+    return [value / np.abs(value).max() for value in values]
+
+
+PLATES: dict[str, tuple] = {
+    "rims at 1.6 cells from samples": ((3.9, 3.9, 6), (9.1, 9.1, 6)),
+    "samples as near to two rims": ((4.2, 3.2, 5.9), (10.3, 8.5, 5.9)),
+    "a hole of 1.4 cells": ((2.7, 2.1, 4.3), (10.3, 10.7, 4.3), ((4.4, 4.7, 3), (6.6, 6.1, 5))),
+    "a hole of 1.5 cells": ((2.7, 2.1, 4.3), (10.3, 10.7, 4.3), ((4.4, 5.5, 3), (8.7, 7.0, 5))),
+}
+
+
+@pytest.mark.parametrize("name", list(PLATES))
+def test_a_plate_has_the_same_coefficients_in_any_unit(name):
+    """Rounding decided at 1.6 cells (7 %), between rims as near (7 %) and at gaps of 1.5 cells; the weight of the
+    field in gaps went with the unit (20 %)."""
+    expected = plate_drives(*PLATES[name])
+    for found, one in zip(plate_drives(*PLATES[name], unit=1.0), expected):
+        assert np.abs(found - one).max() < 1e-4
+
+
+def test_no_axis_is_preferred_where_two_rims_are_as_near():
+    """On the diagonals of corners of plates whose rims lie as far from the lines along both axes."""
+    plates = ((4.25, 3.25, 5), (9.75, 8.25, 5)), ((3.25, 4.25, 5), (8.25, 9.75, 5))
+    one, other = (plate_drives(*ends, unit=2.0**-10) for ends in plates)
+    for first, second in ((0, 1), (3, 4)):
+        there, here = one[first], other[second].swapaxes(0, 1)
+        assert np.abs(there[1:12, 1:12] - here[1:12, 1:12]).max() < 1e-4

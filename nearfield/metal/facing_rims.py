@@ -89,7 +89,7 @@ def _gaps(flat: FlatMetal) -> list[Gap]:
         places, first, last = start[:, axis], *np.sort((start[:, 1 - axis], end[:, 1 - axis]), axis=0)
         above = np.flatnonzero(upright & (way[:, axis] < 0.0))
         above = above[np.argsort(places[above], kind="stable")]
-        widest = WIDEST * float(flat.grid.primary(real).max())
+        widest = WIDEST * float(flat.grid.primary(real).max()) + flat.margin
         for low in np.flatnonzero(upright & (way[:, axis] > 0.0)).tolist():
             ends = np.searchsorted(places[above], places[low] + np.array((flat.margin, widest)), side="right")
             for high in above[slice(*ends)].tolist():
@@ -97,7 +97,7 @@ def _gaps(flat: FlatMetal) -> list[Gap]:
                 cell = cell_near(flat.grid, real, places[low], places[high])
                 if span[1] - span[0] > flat.margin and places[high] - places[low] <= WIDEST * cell + flat.margin:
                     gap = float(places[low]), float(places[high]), float(span[0]), float(span[1])
-                    share = gap[1] - gap[0] < SHARED * cell
+                    share = gap[1] - gap[0] < SHARED * cell - flat.margin
                     found += [] if _is_fed(flat, axis, gap) else _open(flat, axis, gap, share, start, end)
     return found
 

@@ -25,6 +25,7 @@ POINTS, WEIGHTS = (-(0.6**0.5), 0.0, 0.6**0.5), (5.0 / 18.0, 8.0 / 18.0, 5.0 / 1
 # Where a gap below 0.3 cells lies beside a node, its field crosses the link there both ways, and m tends to 0: H along
 # the gap would see a mu of 1/m in the faces beside it.
 WEAKEST = 0.25
+GAPS = 1e3  # weight of the energy in a narrow gap over that at a single rim, by its width over m: as was tried in mm
 LARGEST = 1e3  # factor of 1/mu of faces that are almost closed; of eps of edges its square
 
 
@@ -53,6 +54,11 @@ class RimView:
         cells differ."""
         middle: np.ndarray = self.s + (self.normal * self.past).sum(axis=0)
         return middle
+
+    @property
+    def energy(self) -> np.ndarray:
+        """What the energy of the rim's field counts with; phi and psi before a narrow gap are without a unit."""
+        return np.where(np.isfinite(self.gap), GAPS * self.gap, 1.0)
 
     @property
     def upright(self) -> np.ndarray:
@@ -158,17 +164,19 @@ def face_across(view: RimView, along: int, low: np.ndarray, high: np.ndarray) ->
 def edge_energy_in_plane(view: RimView, along: int, z: np.ndarray, value: np.ndarray) -> np.ndarray:
     """Energy of the rim's field in the space of an edge along u or v, over the edge's length; `value`: its factor."""
     field = view.normal[along] * view.slope(view.potential, view.s, z, view.spans[along], view.length[along])
-    return value * field**2 * view.length[along]
+    return view.energy * value * field**2 * view.length[along]
 
 
 def edge_energy_across(view: RimView, low: np.ndarray, high: np.ndarray, value: np.ndarray) -> np.ndarray:
     """The same of an edge across the plane."""
-    return value * (view.potential(view.s, high) - view.potential(view.s, low)) ** 2 / (high - low)
+    difference = view.potential(view.s, high) - view.potential(view.s, low)
+    return view.energy * value * difference**2 / (high - low)
 
 
 def face_energy_in_plane(view: RimView, low: np.ndarray, high: np.ndarray, value: np.ndarray) -> np.ndarray:
     """The same of a face parallel to the plane, over its dual edge's length."""
-    return (view.plain_flux(view.s, high) - view.plain_flux(view.s, low)) ** 2 / ((high - low) * value)
+    difference = view.plain_flux(view.s, high) - view.plain_flux(view.s, low)
+    return view.energy * difference**2 / ((high - low) * value)
 
 
 def face_energy_across(view: RimView, along: int, low: np.ndarray, high: np.ndarray, value: np.ndarray) -> np.ndarray:
@@ -176,4 +184,4 @@ def face_energy_across(view: RimView, along: int, low: np.ndarray, high: np.ndar
     field = view.normal[along] * view.slope(
         view.plain_flux, view.middle, 0.5 * (low + high), view.spans[along], view.length[along]
     )
-    return field**2 * view.length[along] / value
+    return view.energy * field**2 * view.length[along] / value

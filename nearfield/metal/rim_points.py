@@ -60,7 +60,7 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
     shorts = at_ends(flat, foot, normal)
     free &= ~flat.touches_others(foot.T, height) & ~shorts
     cells = np.stack([lattice.cell[n] for lattice, n in zip(lattices, at)])
-    felt = free & (distance < np.maximum(REACH * (np.abs(side) * cells).sum(axis=0), least))
+    felt = free & (distance < np.maximum(REACH * (np.abs(side) * cells).sum(axis=0), least) - flat.margin)
     beside = np.abs((side * normal).sum(axis=0)) > 1.0 - SAME_WAY  # a side, not past its ends
     felt &= beside
     places, ways = (
@@ -71,13 +71,12 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
     relative = np.where(beside | slants, relative, np.hypot(*(distance * normal / cells)))
     facing_it = facing(flat, foot, normal)
     gap = widths(flat, facing_it)
-    if np.isfinite(gap).any():  # midway between two rims that with a narrow gap counts, on either side
-        relative = np.round(relative, TIES)
+    relative = np.round(relative, TIES)  # midway between two rims that with a narrow gap counts, on either side
     order = np.lexsort((gap, np.where(shorts, np.inf, relative), key))
     nearest = np.zeros(key.size, dtype=bool)
     nearest[order[np.unique(key[order], return_index=True)[1]]] = True
     order = order[(free & (inside | nearest) & ~solid)[order]]
-    chosen = order[np.unique(key[order], return_index=True)[1]]
+    chosen = _as_near(order, key, relative, normal, facing_it >= 0)
     s = np.where(inside, -distance, distance)[chosen]
     reach = np.maximum(REACH * (np.abs(normal[:, chosen]) * cells[:, chosen]).sum(axis=0), least)
     s, normal, facing_it = _seen_from_outside(
@@ -102,6 +101,22 @@ def rim_points(flat: FlatMetal, lattices: Sequence[HalfLattice], height: float, 
     )
 
 
+def _as_near(
+    order: np.ndarray, key: np.ndarray, relative: np.ndarray, normal: np.ndarray, gap: np.ndarray
+) -> np.ndarray:
+    """Of pairs of points and sides in the order of nearness the first of each point (`key`), and those as near with
+    other normals, as on the diagonal of a corner: neither is preferred. Of those before a narrow `gap` the first alone.
+
+    By rising key, normals along u first."""
+    _, first, back = np.unique(key[order], return_index=True, return_inverse=True)
+    first = order[first][back]
+    tied = (relative[order] == relative[first]) & ~gap[order] & ~gap[first]
+    found = np.append(order[first == order], order[tied])
+    ways = np.rint(normal[:, found] / SAME_WAY).astype(np.int64)
+    _, once = np.unique(np.stack((key[found], -np.abs(ways[0]), *ways)), axis=1, return_index=True)
+    return found[once]
+
+
 def _range(value: np.ndarray, group: np.ndarray, count: int) -> np.ndarray:
     """Largest less least of the values of each group."""
     low, high = np.full(count, np.inf), np.full(count, -np.inf)
@@ -118,7 +133,7 @@ def _seen_from_outside(
     Near a corner another rim may be nearer to its middle.
     """
     shape = [lattice.number.size for lattice in lattices]
-    key = np.ravel_multi_index(tuple(at), shape)  # rising
+    key = np.ravel_multi_index(tuple(at), shape)  # rising; of points as near to two rims those across u first
     found, turned, before = s.copy(), normal.copy(), gap.copy()
     odd = np.stack([lattice.number[n] % 2 for lattice, n in zip(lattices, at)])
     for a, lattice in enumerate(lattices):
@@ -127,7 +142,8 @@ def _seen_from_outside(
             np.where(np.arange(2)[:, None] == a, lattice.same[at[a, middle] + way], at[:, middle]) for way in (-1, 1)
         ]
         keys = [np.ravel_multi_index(tuple(each), shape) for each in beside]
-        rows = [np.minimum(np.searchsorted(key, each), key.size - 1) for each in keys]
+        rows = [np.searchsorted(key, each, side="right" if a else "left") - a for each in keys]
+        rows = [np.clip(row, 0, key.size - 1) for row in rows]
         outside = [(key[row] == each) & (s[row] > margin) for row, each in zip(rows, keys)]
         for n, way in enumerate((-1, 1)):
             own = outside[n] & ~outside[1 - n]
