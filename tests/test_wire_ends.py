@@ -69,3 +69,33 @@ def test_ends_between_lines_leave_the_largest_stable_step_as_it_is(seed):
     found = coefficients(grid, bodies)
     assert_stable(grid, found)
     assert largest_eigenvalue(found, grid, found.time_step, 60) < 4.0 * 0.99**2
+
+
+@pytest.mark.parametrize("shape", ["wire", "strip", "rod"])
+def test_ends_along_a_periodic_axis_act_where_they_are_drawn(shape):
+    """As between open faces, over the seam too; they snapped to the nearest line, 10 cells for 10.8."""
+
+    def drives(by: float, face) -> list[np.ndarray]:
+        start, end = ((x * MM, 6 * MM, 6 * MM) for x in (4.6 + by, 15.4 + by))
+        metal = {
+            "wire": nf.Wire([start, end], 0.1 * MM),
+            "strip": nf.Sheet((start[0], 5.8 * MM, 6 * MM), (end[0], 6.2 * MM, 6 * MM)),
+            "rod": nf.Cylinder(start, end, 0.2 * MM),
+        }[shape]
+        setup = nf.Simulation(
+            nf.Grid.uniform(MM, (20, 12, 12)),
+            boundaries=nf.Boundaries(nf.PEC, x=face),
+            structures=[nf.Structure(metal, nf.PEC)],
+            sources=[nf.PointCurrent((9.5 * MM, 2 * MM, 2 * MM), "x", nf.Gaussian(9e9))],
+            precision="double",
+            steps=10,
+        )._setup()
+        return [setup.coefficients.dense(component)[1] for component in range(6)]
+
+    middle = drives(0, "periodic")
+    for open_, periodic in zip(drives(0, nf.PEC), middle):
+        assert np.abs(open_[1:20] - periodic[1:20]).max() < 1e-12 * periodic.max()
+    assert (middle[0][5:15, 6, 6] == 0.0).all() and middle[0][4, 6, 6] > 0.0 and middle[0][15, 6, 6] > 0.0
+    for by in (10, -7):
+        for found, expected in zip(drives(by, "periodic"), middle):
+            assert np.abs(found[:20] - np.roll(expected[:20], by, axis=0)).max() < 1e-9 * expected.max(), by

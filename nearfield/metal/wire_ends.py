@@ -57,18 +57,18 @@ class WireEnd(NamedTuple):
 
 
 def ends_of(wire: Wire, grid: YeeGrid) -> Iterator[WireEnd]:
-    """The ends of a wire that lie between nodes of the grid, on axes that are not closed."""
+    """The ends of a wire that lie between nodes of the grid."""
     for last, before in ((wire.points[0], wire.points[1]), (wire.points[-1], wire.points[-2])):
         axis = int(np.argmax(np.abs(np.subtract(last, before))))
         way = 1 if last[axis] > before[axis] else -1
         node, line = [grid.nearest_node(a, at) for a, at in enumerate(last)], grid.lines[axis]
         past = way * (last[axis] - float(line[node[axis]]))
-        if grid.closed(axis) or not all(one[0] <= at <= one[-1] for one, at in zip(grid.lines, last)):
+        if not all(one[0] <= at <= one[-1] for one, at in zip(grid.lines, last)):
             continue
         if abs(past) <= SAMPLE_TOLERANCE * float(grid.primary(axis).min()):
             continue
         node[axis] -= way * (past < 0.0)
-        if way * (node[axis] - grid.nearest_node(axis, before[axis])) > 0:
+        if way * (node[axis] - grid.nearest_line(axis, before[axis])[0]) > 0:
             length = abs(float(line[node[axis] + way] - line[node[axis]]))
             yield WireEnd(triple(node), axis, way, past / length + (past < 0.0), past < 0.0)
 
@@ -81,7 +81,7 @@ def free_ends(
     circuits += [samples.number(axis, np.stack(np.broadcast_arrays(*at), axis=-1)).ravel() for axis, *at in gaps]
     grid, found, taken = samples.grid, [], np.concatenate(circuits)
     for end in ends:
-        walls = 0, grid.cells[end.axis], *((grid.stepped_from[end.axis],) if grid.stepped_from[end.axis] else ())
+        walls = () if grid.closed(end.axis) else (0, grid.cells[end.axis], grid.stepped_from[end.axis] or 0)
         meeting = samples.edges_at(samples.node(np.array(end.nearest)[None]))[0]
         last = meeting[end.axis, int(end.way < 0)]
         others = meeting[(meeting >= 0) & (meeting != last)]
