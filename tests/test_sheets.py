@@ -81,6 +81,20 @@ def test_a_later_body_takes_what_lies_strictly_inside_it_and_leaves_its_face():
             assert (found[2, 2, node] > 0) == there
 
 
+@pytest.mark.parametrize("part", [0.4, 0.6])
+@pytest.mark.parametrize(
+    "ends, kept", [((0.0, 3.0), True), ((2.2, 2.9), False), ((1.8, 2.2), True), ((2.7, 3.2), True)]
+)
+def test_a_later_body_takes_of_sheets_between_lines_what_lies_in_it_as_drawn(part, ends, kept):
+    """The line that the sheet moved to was compared with the body as drawn: one on a board's face was lost."""
+    lines = np.arange(7) * MM
+    low, high = ends if ends[0] else (0.0, 2.0 + part)  # the face of a board
+    board = nf.Structure(nf.Box((-1, -1, low * MM), (1, 1, high * MM)), nf.Medium(2.0))
+    one, grid = sheet((0, 0, (2.0 + part) * MM), (1, 1, (2.0 + part) * MM)), nf.Grid(lines, lines, lines)
+    for structures, there in (([one, board], kept), ([board, one], True)):
+        assert (conductivity(structures, 0, grid=grid)[1][2, 2].max() > 0) == there
+
+
 def test_a_magnetic_wall_has_the_sheet_on_it_and_a_periodic_cell_closes_over_it():
     line = LINES[0]
     grid, found = conductivity([sheet((0, 0, 0), (1, 1, 0))], 0, grid=nf.Grid(line, line, line))

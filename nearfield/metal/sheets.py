@@ -2,7 +2,7 @@
 
 A sheet takes the edges of the nearest grid plane; an edge gains the conductivity part/(R d), d being the dual length
 along the normal (half a cell on a magnetic wall). Those in which it ends count otherwise (resistive_rims.py). Of sheets
-in one plane the later one wins; a later body takes what lies strictly inside it. In the CPML what reaches its inner
+in one plane the later one wins; a later body takes what is drawn strictly inside it. In the CPML what reaches its inner
 face goes on.
 """
 
@@ -24,7 +24,8 @@ from nearfield.media.surface_media import ResistiveSheet
 from nearfield.metal.patches import DriveFactors, Patch, extent, layer_of, margin_of, next_axes, overlap, spread
 from nearfield.metal.resistive_rims import Ends, ends_of_sheet, rim_factors
 
-Painted = dict[tuple[int, int], dict[int, np.ndarray]]  # by (normal, node) and kind: parts of the quarters of faces
+# By (normal, node), and by kind and height as drawn (m): parts of the quarters of faces.
+Painted = dict[tuple[int, int], dict[tuple[int, float], np.ndarray]]
 CONTACT = 0.03  # conductance of a cell of a medium, over a sheet's, from which on current goes from one into the other
 SAMPLES = 4  # points along each side of a quarter of a face that an outline crosses
 
@@ -90,7 +91,7 @@ def sheet_surfaces(
             _erase(painted, body.shape, grid, halves)
     edges: list[list[EdgeSheet]] = [[] for _ in kinds]
     for (normal, node), parts in painted.items():
-        for number, covered in parts.items():
+        for (number, _), covered in parts.items():
             edges[number] += _edges(grid, normal, node, covered, halves)
     joined = _joined(grid, bodies, max(kind[0] for kind in kinds))
     rims = _rims(grid, painted, halves, lambda nodes: meets(nodes) | joined(nodes))
@@ -175,7 +176,8 @@ def _paint(painted: Painted, shape: Solid, number: int, grid: YeeGrid, interior,
     parts = painted.setdefault((normal, node), {})
     for before in parts.values():
         before *= 1.0 - covered
-    parts[number] = parts.get(number, 0.0) + covered
+    kind = number, lower[normal]
+    parts[kind] = parts.get(kind, 0.0) + covered
 
 
 def _outlined(shape: Extruded, u: _Halves, v: _Halves, near: np.ndarray) -> np.ndarray:
@@ -196,22 +198,22 @@ def _outlined(shape: Extruded, u: _Halves, v: _Halves, near: np.ndarray) -> np.n
 
 
 def _erase(painted: Painted, shape: Solid, grid: YeeGrid, halves) -> None:
-    """Take away what lies strictly inside a later body."""
+    """Take away what is drawn strictly inside a later body."""
     lower, upper = shape.bounds()
     if shape.kind == "wire" or any(low == high for low, high in zip(lower, upper)):
         return
-    for (normal, node), parts in painted.items():
-        level = grid.lines[normal][node]
-        if not lower[normal] < level < upper[normal]:
-            continue
-        at, near = [np.full((1, 1), level)] * 3, []
-        for place, axis in enumerate(next_axes(normal)):
+    margin = margin_of(grid)
+    for (normal, _), parts in painted.items():
+        near = []
+        for axis in next_axes(normal):
             middle = halves[axis].middle
             near.append(np.nonzero((lower[axis] < middle) & (middle < upper[axis]))[0])
-            at[axis] = spread(middle[near[-1]], place)
-        outside = ~shape.contains(*triple(at), tolerance=-margin_of(grid))
-        for before in parts.values():
-            before[np.ix_(*near)] *= outside
+        for (_, level), before in parts.items():
+            if lower[normal] + margin < level < upper[normal] - margin:
+                at = [np.full((1, 1), level)] * 3
+                for place, axis in enumerate(next_axes(normal)):
+                    at[axis] = spread(halves[axis].middle[near[place]], place)
+                before[np.ix_(*near)] *= ~shape.contains(*triple(at), tolerance=-margin)
 
 
 def _edges(grid: YeeGrid, normal: int, node: int, covered: np.ndarray, halves) -> Iterator[EdgeSheet]:
