@@ -34,6 +34,7 @@ from nearfield.guides.cautions import guide_cautions
 from nearfield.incident.cautions import mixed_fields, surfaces_in_boxes, unlit_bodies
 from nearfield.metal.cautions import (
     bare_wires,
+    idle_metal,
     moved_sheets,
     rims_on_anisotropic_media,
     thin_conductors,
@@ -87,6 +88,7 @@ def cautions(setup: Discretization) -> list[str]:
         *slipped_units(setup),
         *steep_grading(grid),
         *lost_bodies(bodies, grid),
+        *idle_metal(bodies, grid, setup.coefficients.metal),
         *covered_bodies(bodies, grid),
         *one_sided(setup),
         *ends_in_layers(setup),

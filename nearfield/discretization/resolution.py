@@ -18,7 +18,7 @@ from nearfield.grid.images import images
 from nearfield.grid.yee import AXES, SIDES, YeeGrid
 from nearfield.media.materials import Medium
 from nearfield.media.surface_media import Conductor, ResistiveSheet
-from nearfield.metal.patches import cell_near
+from nearfield.metal.patches import is_grain
 from nearfield.plan.sizes import phase_error_per_wavelength
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def lost_bodies(bodies: Iterable[FilledShape], grid: YeeGrid) -> Iterator[str]:
             continue
         size = [high - low for low, high in zip(lower, upper)]
         text = f"{body.label}, {' x '.join(quantity(part, 'm') for part in size)},"
-        if all(0.0 < part < cell_near(grid, a, lower[a], upper[a]) for a, part in enumerate(size)):
+        if is_grain(grid, lower, upper):
             yield f"{text} is smaller than a cell and may have no effect; make the cells there finer, or check its unit"
         elif body.shape.kind in FROM_FILES and any(
             part > HUGE * (line[-1] - line[0]) for part, line in zip(size, grid.lines)

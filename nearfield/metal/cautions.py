@@ -15,7 +15,7 @@ from nearfield.media.materials import Medium
 from nearfield.media.surface_media import Conductor, is_metal
 from nearfield.metal.conformal import off_lines, too_slight
 from nearfield.metal.grid_metal import GridMetal
-from nearfield.metal.patches import margin_of, next_axes, pair
+from nearfield.metal.patches import is_grain, margin_of, next_axes, pair
 from nearfield.metal.skin import THICK
 from nearfield.metal.skin_fit import WIDEST
 from nearfield.metal.wire_lattice import edge_radius
@@ -134,6 +134,19 @@ def thin_rods(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal, co
             f"{body.label}{and_others(thin)}: a radius of {quantity(body.shape.radius, 'm')} is less than a "
             f"cell across it, so conformal metal does not follow it and it takes whole cells{chain}; take smaller "
             "cells there, or for a thin rod a Wire with its radius"
+        )
+
+
+def idle_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[str]:
+    """Metal between the lines of the grid, which takes no edge of it; grains are among the `lost_bodies`."""
+    sizes = {body.number: np.subtract(*body.shape.bounds()[::-1]) for body in bodies if body.number in metal.idle}
+    lost = [body for body in bodies if body.number in sizes and not is_grain(grid, *body.shape.bounds())]
+    for body in lost[:1]:
+        size = sizes[body.number]
+        yield (
+            f"{body.label}{and_others(lost)}: metal of {' x '.join(quantity(part, 'm') for part in size)} lies between "
+            "the lines of the grid, takes no edge of it and has no effect; put lines of the grid at its ends, or make "
+            "the cells there at most half as large as it"
         )
 
 

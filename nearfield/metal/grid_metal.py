@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,7 +18,7 @@ from nearfield.metal.conductors import Conductors
 from nearfield.metal.conformal import followed, open_parts
 from nearfield.metal.corner_lines import vertices
 from nearfield.metal.corner_loss import CornerLoss
-from nearfield.metal.drawn_metal import DrawnMetal
+from nearfield.metal.drawn_metal import DrawnMetal, Part
 from nearfield.metal.metal import Body, Owned
 from nearfield.metal.narrow_strips import NarrowStrip, samples_about
 from nearfield.metal.patches import DriveFactors, Patch, at_samples, margin_of, pair
@@ -35,7 +35,8 @@ class GridMetal:
     """Conductors among bodies, and conducting walls; `conformal`: metal may cut cells; `light`: see `OpenParts`.
 
     `followed`: numbers of the bodies that cut cells; `beads`, `strips`, `rods`, `chains`, `slanting`, `gaps`: see
-    `DrawnMetal`; `openings`: by axis, none where nothing can be cut.
+    `DrawnMetal`; `openings`: by axis, none where nothing can be cut; `idle`: numbers of the structures whose metal has
+    no cell and no edge.
     """
 
     def __init__(
@@ -67,6 +68,8 @@ class GridMetal:
                 (drawn.parts[number].shape, plane_of(owned[number][0]), number) for number in sorted(self.sheets.taken)
             ]
             self._shapes += [shape for shape, *_ in self._rimmed]
+        rimmed = self.sheets.taken if self.sheets else ()
+        self.idle = _without_edges(drawn.parts, [body for body, _ in owned], rimmed)
         for (body, medium), one in zip(owned, taken):
             self._stepped.append((replace(body, solid=False, edges=()) if one else body, medium))
             if one or (body.solid and body.kind != "pec"):
@@ -200,6 +203,17 @@ class GridMetal:
         """Whether E samples lie in metal or on a conducting wall, or H samples in PMC."""
         found = at_samples(self.grid, (i, j, k), lambda *where: [self.conducts(Patch(component, *where))])
         return found[0] > 0
+
+
+def _without_edges(parts: Sequence[Part], bodies: Sequence[Body], rimmed: Container[int]) -> set[int]:
+    """Numbers of the structures of metal within the grid of which no part takes a cell or an edge, or has rims."""
+    metal = [number for number, body in enumerate(bodies) if body.kind == "pec" and not body.outside]
+    acting = (
+        parts[number].body.number
+        for number in metal
+        if number in rimmed or bodies[number].solid or parts[number].ends or bodies[number].edges
+    )
+    return {parts[number].body.number for number in metal}.difference(acting)
 
 
 class _Samples:

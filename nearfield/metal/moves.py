@@ -33,7 +33,7 @@ BESIDE = 0.01  # cells past a face at which metal that goes on is looked for
 
 def moved_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[Moved]:
     """All of it, in the order of the structures."""
-    for body in bodies:
+    for body in (each for each in bodies if each.number not in metal.idle):
         if isinstance(body.shape, Wire):
             yield from moved_wire(body, body.shape, grid, metal)
         elif body.medium == "pmc":

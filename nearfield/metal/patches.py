@@ -185,3 +185,8 @@ def cell_near(grid: YeeGrid, axis: int, low: float, high: float) -> float:
     line = grid.lines[axis]
     first, last = np.clip(np.searchsorted(line, (low, high)), 1, line.size - 1)
     return float(grid.primary(axis)[first - 1 : last].max())
+
+
+def is_grain(grid: YeeGrid, lower: Sequence[float], upper: Sequence[float]) -> bool:
+    """Whether a body is smaller than a cell along all axes, and flat along none."""
+    return all(0.0 < high - low < cell_near(grid, a, low, high) for a, (low, high) in enumerate(zip(lower, upper)))
