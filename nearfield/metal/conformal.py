@@ -100,7 +100,7 @@ def cutting(bodies: Sequence[FilledShape], grid: YeeGrid, boundaries: Boundaries
     found: list[FilledShape] = []
     metal: list[Body] = []
     for body, own, taken in zip(drawn, outlines, followed(outlines, grid)):
-        opens = own.solid and own.kind != "pec" and any(_overlap(own, other) for other in metal)
+        opens = own.opens and any(_overlap(own, other) for other in metal)
         if (taken or opens) and not _on_lines(body.shape, grid, boundaries):
             found.append(body)
         metal += [own] if taken else []

@@ -72,7 +72,7 @@ class GridMetal:
         self.idle = _without_edges(drawn.parts, [body for body, _ in owned], rimmed)
         for (body, medium), one in zip(owned, taken):
             self._stepped.append((replace(body, solid=False, edges=()) if one else body, medium))
-            if one or (body.solid and body.kind != "pec"):
+            if one or body.opens:
                 self._cutting.append((body, medium))
         self._conductors = Conductors(grid, boundaries, [body for body, _ in self._stepped])
         self.openings = open_parts(grid, boundaries, [body for body, _ in self._cutting], light)

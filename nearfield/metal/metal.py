@@ -52,6 +52,12 @@ class Body:
     upper: tuple[float, ...]
     outside: bool = False  # of the grid
 
+    @property
+    def opens(self) -> bool:
+        """Whether it takes away of metal that is followed through cells, between lines of the grid too."""
+        volume = all(low < high for low, high in zip(self.lower, self.upper))
+        return self.kind != "pec" and volume and not (self.outside or isinstance(self.shape, Wire))
+
 
 def kind_of(medium: object) -> str:
     """The kind of a body of a medium."""
