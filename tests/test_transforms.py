@@ -64,6 +64,18 @@ def test_quarter_turns_keep_kinds_and_decimals():
     )
 
 
+@pytest.mark.parametrize(
+    "transform", [nf.Mirror("x"), nf.Mirror("z"), nf.Rotate("z", "90 deg"), nf.Rotate("x", "90 deg")]
+)
+@pytest.mark.parametrize("z", [1e-3 / 3, 0.7e-3 / 9])
+def test_what_shares_a_coordinate_shares_it_after_a_transform(transform, z):
+    """Digits were rounded point by point: a sheet at a third of a millimetre was refused, a wire ran along no axis."""
+    sheet, wire = nf.Sheet((0, 0, z), (0.1, 0.05, z)), nf.Wire([(0, 0, z), (0.1, 0, z), (0.1, 2e-4, z)], 1e-5)
+    for shape in (sheet, wire):
+        (part,) = nf.Structure(shape, nf.PEC, transforms=[transform]).parts()
+        assert sum(low == high for low, high in zip(*part.shape.bounds())) == 1
+
+
 def test_a_bowtie_turned_by_thirty_degrees_is_the_polygon_of_the_turned_corners():
     flat = nf.Polygon("z", [(0, 0), ("9 mm", "4 mm"), ("9 mm", "-4 mm")], 0, 0)
     transforms = [nf.Mirror("x", keep=True), nf.Rotate("z", "30 deg")]

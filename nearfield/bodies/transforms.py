@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import product
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -128,8 +129,13 @@ def refuse_many(copies: int) -> None:
 def mapped(shape: Any, matrix: np.ndarray, centre: np.ndarray) -> list[Any]:
     """The shapes that a shape becomes under an orthogonal matrix about a point. ValueError: there is none."""
 
+    def turned_point(point: Any) -> np.ndarray:
+        return matrix @ (np.asarray(point, dtype=float) - centre) + centre
+
+    digits = meant_digits([turned_point(corner) for corner in product(*zip(*shape.bounds()))])
+
     def place(point: Any) -> list[float]:
-        return exact(matrix @ (np.asarray(point, dtype=float) - centre) + centre)
+        return [round(float(value), digits) for value in turned_point(point)]
 
     if shape.kind == "difference":
         return shape._mapped(matrix, centre)
@@ -230,7 +236,7 @@ def solid(corners: np.ndarray, triangles: np.ndarray, matrix: np.ndarray, place:
     return Mesh(vertices=[place(corner) for corner in corners], triangles=triangles)
 
 
-def exact(point: Any) -> list[float]:
-    """A point whose parts are the decimals that were meant: turns by quarters leave digits of rounding."""
-    digits = 14 - math.floor(math.log10(float(np.max(np.abs(point))) or 1.0))
-    return [round(float(value), digits) for value in point]
+def meant_digits(points: Any) -> int:
+    """Digits after the point of coordinates that were meant: turns by quarters leave digits of rounding. One number for
+    all points of a shape, which lie in one plane or on one line of the grid after it too."""
+    return 14 - math.floor(math.log10(float(np.max(np.abs(points))) or 1.0))
