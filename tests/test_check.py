@@ -244,8 +244,8 @@ def test_constants_in_another_unit_are_named(changes, words):
 
 
 def test_a_hole_that_cuts_nothing_out_of_a_sheet_is_named():
-    sheet = nf.Structure(nf.Sheet((10e-3, 10e-3, 15e-3), (20e-3, 20e-3, 15e-3)), nf.PEC)
-    for reach, said in ((0.4e-3, True), (1.6e-3, False)):
+    for medium, reach, said in ((COPPER, 0.4e-3, True), (nf.PEC, 0.4e-3, True), (nf.PEC, 1.6e-3, False)):
+        sheet = nf.Structure(nf.Sheet((10e-3, 10e-3, 15e-3), (20e-3, 20e-3, 15e-3)), medium)
         hole = nf.Structure(nf.Box((13e-3, 13e-3, 15e-3 - reach), (17e-3, 17e-3, 15e-3 + reach)), nf.Medium())
         assert ("cuts nothing out" in warnings(structures=[sheet, hole])) == said
     board = nf.Structure(nf.Box((10e-3, 10e-3, 15e-3), (20e-3, 20e-3, 15.4e-3)), nf.Medium(2.0))  # lies on it

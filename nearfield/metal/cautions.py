@@ -60,7 +60,7 @@ def uncut_sheets(bodies: Sequence[FilledShape], grid: YeeGrid) -> Iterator[str]:
     for number, body in enumerate(bodies):
         low, high = ends[number]
         flat = [axis for axis in range(3) if high[axis] - low[axis] <= margin]
-        if body.medium != "pec" or len(flat) != 1:
+        if not is_metal(body.medium) or len(flat) != 1:
             continue
         axis, across = flat[0], list(next_axes(flat[0]))
         through = ((ends[:, 0] < high - margin) & (ends[:, 1] > low + margin))[:, across].all(axis=1)

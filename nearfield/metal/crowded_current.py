@@ -9,14 +9,16 @@ from typing import NamedTuple
 import numpy as np
 
 from nearfield.bodies.geometry import FilledShape
+from nearfield.bodies.layout import Layout
 from nearfield.bodies.outlines import straight_sides
-from nearfield.bodies.shapes import Extruded, Solid
+from nearfield.bodies.shapes import Extruded, Polygon, Solid
 from nearfield.entry.wording import counted
 from nearfield.grid.yee import YeeGrid
 from nearfield.media.surface_media import Conductor
 from nearfield.metal.cautions import and_others
 from nearfield.metal.metal import electric_ends
-from nearfield.metal.patches import cell_near
+from nearfield.metal.patches import cell_near, next_axes
+from nearfield.metal.thickness import strip_width
 
 MANY = 10.0  # cells across a strip from which on its loss is within a fifth
 STRIPS = (1.0, 1.6, 2.0, 4.0, 8.0, 10.0), (100.0, 73.0, 60.0, 37.0, 19.0, 15.0)  # cells across, % of the loss missing
@@ -43,9 +45,10 @@ def crowded_currents(bodies: Sequence[FilledShape], grid: YeeGrid, conformal: bo
         lower, upper = body.shape.bounds()
         cells = sorted((upper[a] - lower[a]) / cell_near(grid, a, lower[a], upper[a]) for a in range(3))
         straight = all(body.shape._constant_along(a) for a in range(3))
+        wide = _cells_across(body.shape, cells, grid)
         flat = sum(first == last for first, last in (electric_ends(grid, a, lower[a], upper[a]) for a in range(3)))
-        if straight and (flat > 1 or (flat == 1 and cells[1] < MANY)):
-            wide = cells[1] if flat == 1 else 0.0
+        if (straight or isinstance(body.shape, Polygon | Layout)) and (flat > 1 or (flat == 1 and wide < MANY)):
+            wide = wide if flat == 1 else 0.0
             found.append(Crowded(body, body.medium, wide, float(np.interp(wide, *STRIPS)), True))
         elif not flat and (_has_slanting_edges(body.shape) if conformal else straight and _has_edges(body.shape, grid)):
             across = max(cells[0], 1.0)
@@ -53,6 +56,16 @@ def crowded_currents(bodies: Sequence[FilledShape], grid: YeeGrid, conformal: bo
                 Crowded(body, body.medium, across, (SLANTING if conformal else STEPPED) / across ** (1 / 3), False)
             )
     return sorted(found, key=lambda each: -each.missing)
+
+
+def _cells_across(shape: Solid, cells: Sequence[float], grid: YeeGrid) -> float:
+    """Cells across a strip: those of a body's middle extent, fewer where its outline is that of a narrower strip."""
+    if not isinstance(shape, Polygon | Layout):
+        return cells[1]
+    lower, upper = shape.bounds()
+    cell = max(cell_near(grid, a, lower[a], upper[a]) for a in next_axes(shape._normal))
+    outlines = shape.polygons() if isinstance(shape, Layout) else [shape]
+    return min(cells[1], *(strip_width(np.asarray(outline.vertices)) / cell for outline in outlines))
 
 
 def _has_edges(shape: Solid, grid: YeeGrid) -> bool:

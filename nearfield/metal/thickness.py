@@ -31,9 +31,21 @@ def mean_thickness(shape: Solid) -> float:
 
 def mean_width(corners: np.ndarray) -> float:
     """Twice the area over the length of an outline (n, 2)."""
+    area, length = _area_and_length(corners)
+    return 2.0 * area / length
+
+
+def strip_width(corners: np.ndarray) -> float:
+    """The shorter side of the rectangle with the area of an outline (n, 2) and its length, of a rounder one a quarter
+    of its length: of a strip, bent ones too, its width."""
+    area, length = _area_and_length(corners)
+    return 0.25 * length - max(0.0625 * length**2 - area, 0.0) ** 0.5
+
+
+def _area_and_length(corners: np.ndarray) -> tuple[float, float]:
     u, v = (corners - corners.mean(axis=0)).T
     area = 0.5 * abs(np.sum(u * np.roll(v, -1) - v * np.roll(u, -1)))
-    return float(2.0 * area / np.hypot(*(np.roll(corners, -1, axis=0) - corners).T).sum())
+    return float(area), float(np.hypot(*(np.roll(corners, -1, axis=0) - corners).T).sum())
 
 
 def _of_mesh(shape: Mesh) -> float:
