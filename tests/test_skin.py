@@ -234,3 +234,13 @@ def test_what_has_no_surface_impedance_is_refused(structure, message):
 def test_wires_have_no_surface():
     with pytest.raises(nf.ModelError, match="no surface"):
         nf.Structure(nf.Wire([(0, 0, 0), (1, 0, 0)]), METAL)
+
+
+def test_a_tilted_film_thinner_than_the_skin_depth_is_refused():
+    """The least extent of the box about it told how thick it is."""
+    film = nf.Box((5e-3, 5e-3, 10e-3), (15e-3, 15e-3, 10.00001e-3))
+    tilted = nf.Structure(film, nf.Conductor(5.8e7), transforms=[nf.Rotate("x", "30 deg", (0, 10e-3, 10e-3))])
+    source = nf.PointCurrent((2e-3, 2e-3, 3e-3), "x", nf.Gaussian(9e9))
+    grid, faces = nf.Grid.uniform(1e-3, (20, 20, 20)), nf.Boundaries(nf.PEC)
+    with pytest.raises(nf.ModelError, match="10 nm thick"):
+        nf.Simulation(grid, [tilted], faces, sources=[source], steps=10).check()

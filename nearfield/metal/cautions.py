@@ -18,6 +18,7 @@ from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.patches import is_grain, margin_of, next_axes, pair
 from nearfield.metal.skin import THICK
 from nearfield.metal.skin_fit import WIDEST
+from nearfield.metal.thickness import mean_thickness
 from nearfield.metal.wire_lattice import edge_radius
 
 SNAP = 0.1  # cells; a sheet that is moved less draws no warning
@@ -105,7 +106,7 @@ def thin_conductors(bodies: Sequence[FilledShape], band: tuple[float, float]) ->
     low, high = band
     thin = []
     for body in bodies:
-        size = min(b - a for a, b in zip(*body.shape.bounds()))
+        size = min(mean_thickness(body.shape), *(b - a for a, b in zip(*body.shape.bounds())))
         if isinstance(body.medium, Conductor) and size > 0.0:
             frequency = (THICK * body.medium.skin_depth(1.0) / size) ** 2
             if high and frequency > max(low, high / WIDEST):
