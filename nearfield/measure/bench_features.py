@@ -126,11 +126,11 @@ def in_cube(monitor: type[FieldDFT] | type[Flux], eighths: int) -> Case:
     return with_entries(recorded)
 
 
-@with_entries
-def snapshots(cells: int) -> dict[str, Any]:
-    """All six components in the middle plane along the rows, every 20 steps."""
+def snapshots(cells: int, steps: int, precision: str) -> Simulation:
+    """All six components in the middle plane along the rows, every 20 steps, or once in a run of fewer."""
     middle, side = cells // 2 * CELL, cells * CELL
-    return {"monitors": [Snapshot("plane", (middle, 0, 0), (middle, side, side), every=20)]}
+    monitor = Snapshot("plane", (middle, 0, 0), (middle, side, side), every=min(20, steps))
+    return vacuum(cells, steps, precision, monitors=[monitor])
 
 
 def plane_wave(direction: Any, polarisation: str) -> Case:

@@ -86,6 +86,7 @@ def test_poles_on_the_line_follow_the_formulas_of_their_medium(precision):
         for n in [*range(len(poles.medium.firsts)), *range(len(poles.medium.firsts), poles.medium.states, 2)]:
             total = total + states[n]
         expected[half][poles.at] = stay * expected[half][poles.at] - weight * total
+    march.step = 0  # the steps that it runs ahead are behind it
     march.tables(1, 1)
     assert np.array_equal(march._states[0, 1, :-1], expected[0])
     assert np.array_equal(march._states[1, 1, 1:], expected[1]) and not np.array_equal(old[0], expected[0])

@@ -7,6 +7,7 @@ import sys
 
 CHILD = """
 import nearfield as nf
+from nearfield.engines.cpu.engine import CpuEngine
 
 def kilobytes(name):
     lines = open("/proc/self/status", encoding="utf-8").read().splitlines()
@@ -19,11 +20,11 @@ simulation = nf.Simulation(
     monitors=[nf.Snapshot("all", (0, 0, 0), corner, every=1)],
     steps=130,
 )
-solver = nf.Solver(simulation, threads=1)
-solver.advance(1)
+engine = CpuEngine(simulation._setup().plan, 1)
+engine.advance(1)
 begun = kilobytes("VmRSS")
 for _ in range(129):
-    solver.advance(1)
+    engine.advance(1)
 print(kilobytes("VmHWM") - begun, 129 * 6 * 32**3 * 4 // 1024)
 """
 
