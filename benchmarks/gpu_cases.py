@@ -11,7 +11,7 @@ from nearfield.measure.bench import CELL, box
 
 PASSES_OF = {"one pass": "1", "two steps a pass": "0.5"}  # by the end of a case's name; two passes a step otherwise
 RECORDED = ("DFT plane", "snapshots")  # of one plane: sums at 20 frequencies, copies every 50 steps
-EVERY = 50  # steps between snapshots
+EVERY = 50  # steps between snapshots, of runs that have so many
 
 
 def visited(side: int, steps: int, what: str = "", boundary: str = "pec", precision: str = "single") -> Simulation:
@@ -20,7 +20,7 @@ def visited(side: int, steps: int, what: str = "", boundary: str = "pec", precis
     lower, upper = (middle, 0.0, 0.0), (middle, side * CELL, side * CELL)
     monitors: dict[str, Any] = {
         "DFT plane": FieldDFT("d", lower, upper, tuple(np.linspace(1e9, 15e9, 20))),
-        "snapshots": Snapshot("s", lower, upper, every=EVERY),
+        "snapshots": Snapshot("s", lower, upper, every=min(EVERY, steps)),
     }
     recorded = {"monitors": [monitors[what]]} if what else {}
     return box(side, steps, boundary, precision, engine="cuda", **recorded)
