@@ -41,7 +41,7 @@ from nearfield.output.file_tasks import FileTasks
 from nearfield.output.images import cut_edges, piece_of
 from nearfield.output.relays import Relays, Store, is_remote
 from nearfield.output.run_rings import new_ring, remove_left_rings
-from nearfield.output.writer_process import LAST_WORDS, LOOK_EVERY, WriterProcess
+from nearfield.output.writer_process import LOOK_EVERY, Patience, WriterProcess
 from nearfield.output.writers import Writers
 from nearfield.parallel.start import Started
 from nearfield.plan.recorders import SnapshotBox, taken_by
@@ -115,6 +115,7 @@ class FieldStreams:
         self._rooms: list[Outlet] = []  # of all ranks, for the length of blocks of steps
         self._engine: LocalEngine = started.local
         self._stop = Interruption()
+        self._patience, self._moved = Patience(), -math.inf  # the last time that a full ring got room
         if self.features:
             self._writers = Writers(started, writer)
             self.folder = self._folder(output)
@@ -276,7 +277,7 @@ class FieldStreams:
             return True
         begun = time.perf_counter()
         self._due = {each.name: each.steps[each.taken(step) : each.taken(step + size)].tolist() for each in self._rooms}
-        ready = all([self._take(outlet, self._due[outlet.name]) for outlet in self._outlets])
+        ready = all(self._take(outlet, self._due[outlet.name]) for outlet in self._outlets)
         self.stalled += time.perf_counter() - begun
         return not self.ranks.any(not ready)
 
@@ -301,13 +302,17 @@ class FieldStreams:
     def _free_block(self, ring: Writer | Store) -> np.ndarray | None:
         """The next block of a ring; None where there is none while a signal ends the run.
 
-        One that ends it with a checkpoint leaves the writer time to make one free.
+        One that ends it with a checkpoint leaves the writer time to make one free, as long as it makes progress.
         """
-        waited = 0.0
-        while not self._stop.asked() and waited < LAST_WORDS:
+        waited = False
+        while not self._stop.asked():
             with contextlib.suppress(TimedOut):
-                return ring.acquire(LOOK_EVERY)
-            waited = waited + LOOK_EVERY if self._stop.terminated() else 0.0
+                block = ring.acquire(LOOK_EVERY)
+                self._moved = time.monotonic() if waited else self._moved
+                return block
+            waited = True
+            if self._patience.is_over(self._stop.terminated(), max(self._moved, self._writers.heard)):
+                break
         return None
 
     def after(self, made: bool) -> None:

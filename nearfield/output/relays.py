@@ -65,6 +65,7 @@ class Relays:
         }
         self._rings: dict[str, dict[int, stream.Writer]] = {}
         self.held = 0
+        self._broken_off = False  # a snapshot was dropped, and all after it are
         if ranks.rank == 0:
             for name, parts in self._remote.items():
                 self._rings[name] = {rank: self._ring(part) for rank, part in parts.items()}
@@ -88,7 +89,8 @@ class Relays:
     ) -> None:
         """Bring what all ranks recorded at some steps, of each monitor, into the rings on rank 0.
 
-        `free_block`: the next block of a ring, None where a signal ends the run, upon which the snapshot is dropped.
+        `free_block`: the next block of a ring, None where a signal ends the run, upon which this snapshot and all later
+        ones are dropped.
         """
         for name in self._names:
             own = stores[name].taken() if name in stores else []
@@ -103,7 +105,7 @@ class Relays:
         free_block: Callable[[stream.Writer], np.ndarray | None],
     ) -> None:
         rings, parts = self._rings.get(name, {}), self._remote[name]
-        blocks = {rank: block for rank, ring in rings.items() if (block := free_block(ring)) is not None}
+        blocks = self._blocks(rings, free_block)
         for first in range(0, max((part["block_bytes"] for part in parts.values()), default=0), AT_ONCE):
             pieces = self._ranks.gathered(None if own is None else own[first : first + AT_ONCE])
             for rank, block in blocks.items():  # on rank 0 alone
@@ -111,6 +113,19 @@ class Relays:
                 block[first : first + AT_ONCE] = pieces[rank]
         for rank in blocks:
             rings[rank].commit(parts[rank]["block_bytes"], step)
+
+    def _blocks(
+        self, rings: Mapping[int, stream.Writer], free_block: Callable[[stream.Writer], np.ndarray | None]
+    ) -> dict[int, np.ndarray]:
+        """A block of each ring; none once one of them had none, so that no file misses a snapshot among others."""
+        blocks: dict[int, np.ndarray] = {}
+        for rank, ring in rings.items():
+            block = None if self._broken_off else free_block(ring)
+            if block is None:
+                self._broken_off = True
+                return {}
+            blocks[rank] = block
+        return blocks
 
     def close(self) -> None:
         """The end of all rings."""

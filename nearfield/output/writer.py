@@ -9,6 +9,8 @@
     {"do": "close", "complete": true}            answered when all files are closed
     {"do": "settle", "complete": true}           once the writers of all hosts have closed theirs: end the joining files
 
+    {"written": 40}                              said without request: a sign of life
+
 Each file has a thread. It waits for a snapshot's pieces from all ranks of its host, puts them together and writes them;
 the codec's threads compress. A disk that refuses is reported once, and later snapshots are dropped, so that the solver
 never waits for it. When the input ends the solver is dead: open files are closed as interrupted.
@@ -54,6 +56,7 @@ class FileThread(threading.Thread):
         self.task, self.written, self.failure = task, task["keep"] or 0, ""
         self.ended = ""  # how the rings ended
         self.committed = threading.Condition()
+        self.reported = 0.0  # when it last said that it goes on
         self.settled = task["keep"] or 0  # snapshots that the disk has
         self.wanted = 0  # snapshots to be settled as soon as they are there
         for piece in (piece for part in task["parts"] for piece in part["pieces"]):
@@ -86,6 +89,8 @@ class FileThread(threading.Thread):
                 self._notify()
             for block in blocks:
                 block.release()
+            if blocks:
+                self._report_progress()
         for reader in self.readers:
             reader.close()
 
@@ -146,9 +151,16 @@ class FileThread(threading.Thread):
         wanted = self._is_wanted()
         self.file.flush()
         if wanted:  # for a checkpoint, which is on the disk when it has its name
+            self._report_progress()
             self.file.settle()
             self.settled = self.file.committed
+            self._report_progress()
         self._notify()
+
+    def _report_progress(self) -> None:
+        if time.monotonic() - self.reported > LOOK_EVERY:
+            self.reported = time.monotonic()
+            report({"written": self.written})
 
     def _notify(self) -> None:
         with self.committed:

@@ -8,21 +8,38 @@ import queue
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 from nearfield.entry.errors import ModelError, RunFailed
 from nearfield.machine.interruption import FOR_THE_RUN, held_back
 
-LAST_WORDS = 30.0  # s for the process to answer, or close its files, once the run is to end
+LAST_WORDS = 30.0  # s without progress of the process, once the run is to end, after which it is killed
 LOOK_EVERY = 0.2  # s between looks at whether a signal ends the run
+
+
+class Patience:
+    """One limit for all that waits once a signal ends the run: `LAST_WORDS` after the last progress, or the signal."""
+
+    def __init__(self) -> None:
+        self._since: float | None = None  # the first look that found the signal
+
+    def is_over(self, signalled: bool, progress: float) -> bool:
+        """Whether to wait no longer; `progress`: when there was some, by `time.monotonic`."""
+        if not signalled:
+            return False
+        now = time.monotonic()
+        self._since = self._since or now
+        return now - max(self._since, progress) >= LAST_WORDS
 
 
 class WriterProcess:
     """A process of `nearfield.output.writer`, which answers each request, a line of JSON, with one line.
 
     `failure` is a message that it sent without request, of a disk that refused, or the way in which it ended; None
-    while neither has happened. `signalled` says whether a signal ends the run, which waits then for `LAST_WORDS` alone.
+    while neither has happened. `signalled` says whether a signal ends the run, which then waits for no more than
+    `LAST_WORDS` after the process last said that it had written something, at `heard` (by `time.monotonic`).
     """
 
     signalled: Callable[[], bool] = staticmethod(lambda: False)
@@ -35,16 +52,19 @@ class WriterProcess:
         self._requests, self._lines = self._process.stdin, self._process.stdout
         self._answers: queue.Queue[dict[str, Any]] = queue.Queue()
         self.failure: str | None = None
-        self._asked = False
+        self.heard = time.monotonic()
+        self._patience = Patience()
+        self._asked = self._closed = False
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
     def _listen(self) -> None:
         for line in self._lines:
             message = json.loads(line)
+            self.heard = time.monotonic()
             if "failed" in message:
                 self.failure = message["failed"]
-            else:
+            elif "written" not in message:
                 self._answers.put(message)
         code = self._process.wait()
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
@@ -54,7 +74,7 @@ class WriterProcess:
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Send a request and wait for its answer. Errors: `ModelError`, it refuses; `RunFailed`, it failed or died."""
-        self._asked = True
+        self._asked, self.heard = True, time.monotonic()
         with contextlib.suppress(OSError):  # it is dead: the listener notices
             self._requests.write(json.dumps(request) + "\n")
             self._requests.flush()
@@ -67,29 +87,30 @@ class WriterProcess:
         return answer
 
     def _answer(self) -> dict[str, Any]:
-        """The next answer. Once a signal ends the run, a process that gives none for long is killed."""
-        waited = 0.0
-        while waited < LAST_WORDS:
+        """The next answer. Once a signal ends the run, a process that makes no progress for long is killed."""
+        while not self._patience.is_over(self.signalled(), self.heard):
             with contextlib.suppress(queue.Empty):
                 return self._answers.get(timeout=LOOK_EVERY)
-            waited = waited + LOOK_EVERY if self.signalled() else 0.0
         self.failure = (
             f"the process that writes the fields did not answer within {LAST_WORDS:g} s of a signal that ends the run, "
-            "and was killed; the snapshots that it had committed can be read"
+            "nor wrote a snapshot in this time, and was killed; the snapshots that it had committed can be read"
         )
         self._process.kill()
         return {"ended": True}
 
     def close(self) -> None:
         """End the requests, upon which the process closes its files and ends; at once where it was never asked."""
+        if self._closed:
+            return
+        self._closed, self.heard = True, time.monotonic()
         if not self._asked:
             self._process.kill()
         with contextlib.suppress(OSError):
             self._requests.close()
-        try:
-            self._process.wait(LAST_WORDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
+        while self._process.poll() is None and time.monotonic() - self.heard < LAST_WORDS:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(LOOK_EVERY)
+        self._process.kill()
         self._listener.join(LAST_WORDS)
         if not self._listener.is_alive():  # else the system holds the process, which waits for a disk
             self._lines.close()

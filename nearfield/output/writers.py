@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -59,6 +60,11 @@ class Writers:
         """Wait for a process of this rank without end only while this says that no signal ends the run."""
         if self._process:
             self._process.signalled = signalled
+
+    @property
+    def heard(self) -> float:
+        """When this rank's process last gave a sign of life; long ago where it has none."""
+        return self._process.heard if self._process else -math.inf
 
     def open(self, tasks: list[dict[str, Any]], joined: list[dict[str, Any]]) -> None:
         """Open the files of this host's tasks, then those that join the files of all. Error: `ModelError`."""

@@ -177,8 +177,7 @@ def test_the_writer_goes_on_at_signals_that_are_for_the_run():
 @pytest.mark.filterwarnings("ignore:field files want")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_a_run_whose_writer_has_stopped(number, tmp_path, monkeypatch):
-    for module in ("field_streams", "writer_process"):
-        monkeypatch.setattr(f"nearfield.output.{module}.LAST_WORDS", 0.4)
+    monkeypatch.setattr("nearfield.output.writer_process.LAST_WORDS", 0.4)
 
     def stop(info) -> None:
         (writer,) = writers_of(os.getpid())
@@ -212,7 +211,8 @@ def test_an_error_that_nobody_foresaw_is_said_and_the_rings_are_emptied():
     thread = FileThread.__new__(FileThread)
     threading.Thread.__init__(thread)
     received = iter([[SimpleNamespace(release=lambda: None)], []])
-    vars(thread).update(task={}, ended="", failure="", written=0, wanted=0, settled=0, readers=[], file=Broken())
+    state = {"ended": "", "failure": "", "written": 0, "wanted": 0, "settled": 0, "readers": [], "reported": 0.0}
+    vars(thread).update(state, task={}, file=Broken())
     thread.committed = threading.Condition()
     thread._write = lambda blocks: thread.file.write(blocks)
 
