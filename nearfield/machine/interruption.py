@@ -14,7 +14,7 @@ FOR_THE_RUN = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)  # 
 
 class Interruption:
     """While it is entered, SIGINT and SIGTERM do nothing but make `asked()` true; the loop and the core ask. So does
-    SIGUSR1, unless a script handles it.
+    SIGUSR1 within `terminable`; else it is the script's, or that of faulthandler, of which Python says nothing.
 
     With `checkpoints` SIGTERM and SIGUSR1 make `terminated()` true instead: the block of steps under way is made to
     its end. (Open MPI's mpiexec passes SIGUSR1 on, but kills at SIGTERM.)
@@ -51,7 +51,7 @@ class Interruption:
             self._raises = False
 
     def __enter__(self) -> Interruption:
-        own = self._checkpoints or signal.getsignal(signal.SIGUSR1) in (signal.SIG_DFL, _raise_terminated)
+        own = self._checkpoints or signal.getsignal(signal.SIGUSR1) is _raise_terminated
         self._before = handled_by(self._handle, [signal.SIGINT, signal.SIGTERM, *([signal.SIGUSR1] if own else [])])
         return self
 

@@ -1,5 +1,6 @@
 """Long work of the core ends where Python is asked to end: between blocks of a loop, between passes of the probe."""
 
+import faulthandler
 import os
 import signal
 import sys
@@ -79,20 +80,35 @@ def test_a_script_s_own_handler_and_those_of_compiled_code_are_left_alone(monkey
         with Interruption() as stop:
             os.kill(os.getpid(), signal.SIGUSR1)
             assert not stop.came() and calls == [1]
-        signal.signal(signal.SIGUSR1, signal.SIG_DFL)
-        with Interruption() as stop:
+        with terminable(), Interruption() as stop:
             os.kill(os.getpid(), signal.SIGUSR1)
             assert stop.asked()
         with pytest.raises(Terminated), terminable():
             os.kill(os.getpid(), signal.SIGUSR1)
         handled = signal.getsignal(signal.SIGTERM)
-        monkeypatch.setattr(signal, "getsignal", lambda number: None)  # so Python sees handlers of C
-        with Interruption(True), terminable():
-            pass
-        monkeypatch.undo()
+        with monkeypatch.context() as seen_by_python:
+            seen_by_python.setattr(signal, "getsignal", lambda number: None)  # so Python sees handlers of C
+            with Interruption(True), terminable():
+                seen_by_python.undo()
+                assert signal.getsignal(signal.SIGTERM) is handled
         assert signal.getsignal(signal.SIGTERM) is handled
     finally:
         signal.signal(signal.SIGUSR1, before)
+
+
+def test_faulthandler_keeps_its_signal_during_a_run_and_after_it(tmp_path):
+    """Python says SIG_DFL of a signal that faulthandler has, and would give that back."""
+    before = signal.getsignal(signal.SIGUSR1)
+    with (tmp_path / "stacks").open("w") as stacks:
+        signal.signal(signal.SIGUSR1, signal.SIG_DFL)
+        faulthandler.register(signal.SIGUSR1, stacks)
+        try:
+            with Interruption() as stop:
+                os.kill(os.getpid(), signal.SIGUSR1)
+            assert not stop.came() and "most recent call first" in (tmp_path / "stacks").read_text()
+        finally:
+            faulthandler.unregister(signal.SIGUSR1)
+            signal.signal(signal.SIGUSR1, before)
 
 
 def test_a_loop_within_a_loop_does_not_ask():
