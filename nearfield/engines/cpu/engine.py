@@ -18,6 +18,8 @@ from nearfield.machine.topology import available_threads
 from nearfield.plan.boxes import Arrangement, Box
 from nearfield.plan.plan import Plan
 
+GRANTED = "the system grants no more than"  # of threads that are refused, in core/cpu/team.cpp
+
 
 class CpuEngine(StoredEngine):
     """The `cpu` engine: row segments on vectors, in time-skewed tiles or stepwise.
@@ -45,6 +47,7 @@ class CpuEngine(StoredEngine):
         self.own = own or plan.box
         cuts = domains.cuts if domains else [(0, n) for n in plan.active]
         modules = core()
+        count = int(threads or available_threads())
         kind = modules.Engine32 if plan.dtype is np.float32 else modules.Engine64
         try:
             made = kind(
@@ -52,7 +55,7 @@ class CpuEngine(StoredEngine):
                 [list(plan.cpml[axis]) for axis in axes],
                 [seam(plan.phases[axis], plan.gaps[axis]) for axis in axes],
                 1 + plan.complex_fields,
-                int(threads or available_threads()),
+                count,
                 isa,
                 [list(cuts[axis]) for axis in axes],
                 [[self.own.lower[axis], self.own.upper[axis]] for axis in axes],
@@ -62,7 +65,8 @@ class CpuEngine(StoredEngine):
                 [list(numbers) for numbers in placement.nodes],
             )
         except RuntimeError as error:
-            raise ModelError(f"threads={threads}: {error}; give fewer threads") from None
+            remedy = "fewer threads" if GRANTED in str(error) else "another binding or another memory policy"
+            raise ModelError(f"the engine with {count} threads: {error}; give {remedy}") from None
         super().__init__(plan, made)
         rows, machine = Rows.of(plan), Machine.here(self.facts()["threads"], isa)
         self._fetch = not stays_in_l2(rows, machine)
