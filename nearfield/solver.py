@@ -108,10 +108,11 @@ class Solver:
         if not isinstance(steps, int | float | np.number) or not steps >= 0 or steps % 1:
             raise ModelError(f"advance: steps={steps} is not a number of steps; give a whole number, 0 or more")
         self._refuse_torn()
-        self._torn = True
         for made in range(0, int(steps), BLOCK):
-            self._engine.advance(min(BLOCK, int(steps) - made), self._excitation)
-        self._torn = False
+            size = min(BLOCK, int(steps) - made)
+            self._torn = True
+            self._engine.advance(size, self._excitation)
+            self._torn = False
 
     def reset(self) -> None:
         """Back to step 0, all fields zero."""

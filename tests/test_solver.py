@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -148,3 +149,37 @@ def test_threads_that_the_system_does_not_grant_are_an_error_in_words():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=ENDS, check=True)
     assert "the system grants no more than" in done.stdout and "give fewer threads" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("refused", "remedy"),
+    [
+        ("the system grants no more than 2 of 3 threads", "give fewer threads"),
+        ("processor 7: Invalid argument", "give another binding or another memory policy"),
+    ],
+)
+def test_what_an_engine_s_threads_are_refused_for_is_said_with_its_remedy(refused, remedy, monkeypatch):
+    def engine(*given):
+        raise RuntimeError(refused)
+
+    plan = model()._setup().plan
+    monkeypatch.setattr("nearfield.engines.cpu.engine.core", lambda: SimpleNamespace(Engine32=engine, Engine64=engine))
+    monkeypatch.setattr("nearfield.engines.cpu.engine.available_threads", lambda: 3)
+    with pytest.raises(nf.ModelError, match=f"3 threads: {refused}; {remedy}"):
+        ENGINES["cpu"](plan)
+
+
+def test_a_solver_interrupted_between_its_blocks_goes_on(monkeypatch):
+    solver, sizes = nf.Solver(model(), threads=1), []
+
+    def interrupting(*given):
+        sizes.append(min(given))
+        if len(sizes) == 2:
+            raise KeyboardInterrupt
+        return sizes[-1]
+
+    monkeypatch.setattr("nearfield.solver.BLOCK", 3)
+    monkeypatch.setattr("nearfield.solver.min", interrupting, raising=False)
+    with pytest.raises(KeyboardInterrupt):
+        solver.advance(6)
+    assert solver.step == 3 and solver.field("Ez").shape
