@@ -38,7 +38,7 @@ from nearfield.formats.files import FIELDS_VERSION, RUNNING, FieldFile, Moment, 
 from nearfield.formats.hdf5_checks import CHECKSUMS, columns_of, write_table, write_text
 from nearfield.formats.paraview import write_vtkhdf_group, write_xdmf
 from nearfield.formats.pieced import box_at
-from nearfield.formats.reading import stored_fields
+from nearfield.formats.reading import description_of_first
 from nearfield.formats.untrusted import refusing
 from nearfield.plan.boxes import Box
 from nearfield.records.hdf5 import CONVENTIONS
@@ -76,10 +76,11 @@ class Hdf5FieldFile(FieldFile):
 
     def _continue(self, keep: int) -> None:
         self._raw = CommittedFile(self._file)
-        stored = stored_fields(self.path)  # verified: what is damaged may make HDF5 loop without end
-        refuse_other_fields(self.path, stored.description, self.description)
-        if keep > len(stored.steps):
-            raise too_short(self.path, len(stored.steps), keep)
+        # verified: what is damaged may make HDF5 loop without end; a power cut may have damaged what follows
+        description, count = description_of_first(self.path, keep)
+        refuse_other_fields(self.path, description, self.description)
+        if keep > count:
+            raise too_short(self.path, count, keep)
         with refusing(self.path):
             self._open()
             self._ready()

@@ -26,6 +26,7 @@ from nearfield.formats.codecs import NO_CODEC, Codec
 from nearfield.formats.description import FieldDescription
 from nearfield.formats.files import COMPLETE, FIELDS_VERSION, INTERRUPTED, RUNNING
 from nearfield.formats.hdf5_checks import verified_text, verify_moments, verify_samples
+from nearfield.formats.keys import Key, indices, is_falling, is_number, rising
 from nearfield.formats.pieced import box_at
 from nearfield.formats.untrusted import (
     in_words,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     import xarray
 
 T = TypeVar("T")
-Key = tuple[Any, ...]  # an index for each of time, x, y, z
 ALONG_AXIS = (int, np.integer, slice)  # parts of an index that a range takes
 ABANDONED = "interrupted: its writer ended without closing it"
 PARTS_FIRST = b'{"nearfield_field_parts": 1'  # first bytes of a JSON file that joins parts
@@ -109,27 +109,6 @@ class StoredComponent:
         return values if dtype is None else values.astype(dtype)
 
 
-def is_falling(part: Any) -> bool:
-    """Whether part of an index runs from the end of an axis to its begin."""
-    return isinstance(part, range) and part.step < 0
-
-
-def rising(part: range) -> slice:
-    """The same indices in rising order, which is how files are read."""
-    ordered = part[::-1] if part.step < 0 else part
-    return slice(ordered.start, ordered.stop, ordered.step)
-
-
-def is_number(part: Any) -> bool:
-    """Whether part of an index is a single number, not a slice or array."""
-    return isinstance(part, (int, np.integer))
-
-
-def indices(key: Key, shape: tuple[int, ...]) -> list[np.ndarray]:
-    """The indices along each axis that a key selects."""
-    return [np.atleast_1d(np.arange(n)[part]) for n, part in zip(shape, key)]
-
-
 def both(real: StoredComponent, imaginary: StoredComponent) -> StoredComponent:
     """A complex component from its two parts."""
     dtype = np.result_type(real.dtype, np.complex64)
@@ -159,6 +138,12 @@ def stored_fields(path: str | Path) -> StoredFields:
     readers = {binary.MAGIC: _read_binary, text_format.FIRST: _read_ascii, PARTS_FIRST: _read_parts}
     with refusing(path):
         return next((read for mark, read in readers.items() if start.startswith(mark)), _read_hdf5)(path)
+
+
+def description_of_first(path: Path, count: int) -> tuple[FieldDescription, int]:
+    """Description of an HDF5 file, and the snapshots it has; verified with the moments of the first `count` alone."""
+    description, _, steps, _ = _from_hdf5(path, lambda file: _head(path, file, count))
+    return description, len(steps)
 
 
 def read_index(path: Path) -> tuple[FieldDescription, list[dict[str, Any]], str]:
@@ -265,7 +250,9 @@ def _description_in(file: Any) -> FieldDescription:
     return FieldDescription.from_json(verified_text(file, "description"))
 
 
-def _head(path: Path, file: Any) -> tuple[FieldDescription, str, np.ndarray, dict[str, np.ndarray]]:
+def _head(
+    path: Path, file: Any, first: int | None = None
+) -> tuple[FieldDescription, str, np.ndarray, dict[str, np.ndarray]]:
     if int(file.attrs.get("fields_version", 0)) != FIELDS_VERSION:
         raise ModelError(f"{path} is not a field file of version {FIELDS_VERSION}; give one that Nearfield wrote")
     description, parts, status = _description_in(file), _parts_in(file), str(file.attrs["status"])
@@ -274,7 +261,7 @@ def _head(path: Path, file: Any) -> tuple[FieldDescription, str, np.ndarray, dic
         return description, status, *_moments_of([stored_fields(place_of_part(path, part)) for part in parts])
     refuse_longer(file, ("step", *description.time_dims))
     steps, times = file["step"][:], {dim: file[dim][: len(file["step"])] for dim in description.time_dims}
-    verify_moments(file, steps, list(times.values()))
+    verify_moments(file, steps[:first], [each[:first] for each in times.values()])
     return description, status, steps, times
 
 

@@ -150,6 +150,20 @@ def test_a_damaged_file_that_is_to_be_gone_on_with_is_refused_in_words(kind, mar
     assert path.read_bytes() == content.replace(mark, b"\xff\0\0\0" + mark[4:], 1)
 
 
+def test_damage_behind_the_snapshots_that_are_kept_does_not_keep_a_run_from_going_on(tmp_path):
+    """After a power cut the last commits that nobody settled may hold anything."""
+    path, description = tmp_path / "fields.h5", at_points(4)
+    wanted = written(path, description)
+    with h5py.File(path, "r+", libver=("v110", "latest")) as file:
+        file["step"][2:] = 77
+    with pytest.raises(ModelError, match="damaged at step and time of snapshot 2"):
+        open_field_file(path, description, keep=3)
+    with open_field_file(path, description, keep=2) as file:
+        for block in blocks(description, values_of(description), first=2):
+            file.write(block)
+    assert equal(everything(path), wanted)
+
+
 def test_files_without_checksums_are_read_and_gone_on_with(tmp_path):
     path, description = tmp_path / "fields.h5", at_points(3)
     wanted = written(path, description)
