@@ -282,9 +282,9 @@ def test_a_checkpoint_that_states_no_metal_goes_on_as_a_staircase(small):
 
 
 def test_warnings_before_a_checkpoint_are_in_the_result_of_a_run_that_goes_on(small):
-    rewritten(checkpoints(small)[0], warnings=["the disk was full"], failed_derivations=["far-field 'pattern'"])
+    rewritten(checkpoints(small)[0], warnings=["the disk was full"] * 2, failed_derivations=["far-field 'pattern'"])
     facts = nf.resume(small, checkpoint="every 5 steps").facts
-    assert "the disk was full" in facts["warnings"] and facts["failed_derivations"] == ["far-field 'pattern'"]
+    assert facts["warnings"].count("the disk was full") == 1 and facts["failed_derivations"] == ["far-field 'pattern'"]
 
 
 def test_warnings_go_into_the_checkpoint(tmp_path, monkeypatch):

@@ -34,7 +34,7 @@ from nearfield.parallel.start import start
 from nearfield.parallel.timeline import few, write_trace
 from nearfield.records.hdf5 import write_result
 from nearfield.records.records import ExcitationRecord, RunRecord, Variable, Variables
-from nearfield.run.checkpoint.keeper import Checkpoints
+from nearfield.run.checkpoint.keeper import Checkpoints, once
 from nearfield.run.collecting import Collector
 from nearfield.run.disk_space import DiskWatch, bytes_on_disk
 from nearfield.run.endings import ending_warnings
@@ -219,8 +219,8 @@ class Run:
             self.attempts.at("deriving S-parameters", lambda: finish(self.record, self.setup), None)
         ending = self.judged()
         later = [*self.started.binding.warnings, *ending, *self.attempts.warnings, *self.folder_made_again()]
-        facts["warnings"] = [*self.known, *later, *self.checkpoints.warnings, *self.disk.warnings]
-        if failed := [*self.checkpoints.failed, *self.attempts.failed]:
+        facts["warnings"] = once(self.known, later, self.checkpoints.warnings, self.disk.warnings)
+        if failed := once(self.checkpoints.failed, self.attempts.failed):
             facts["failed_derivations"] = failed
         facts |= self.checkpoints.facts() | self.fields.facts()
         self.save()

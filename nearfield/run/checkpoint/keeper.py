@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,11 @@ def usable(checkpoint: Checkpoint) -> Iterator[None]:
             f"{checkpoint.path} cannot be used: {error}; remove it to go on from the one before, or run the model from "
             "its beginning with --force"
         ) from None
+
+
+def once(*texts: list[str]) -> list[str]:
+    """All texts, each once: what a resumed run finds again stands in its checkpoint already."""
+    return list(dict.fromkeys(chain(*texts)))
 
 
 class Checkpoints:
@@ -260,8 +266,8 @@ class Checkpoints:
                     "ended": loop.ended,
                     "still": loop.guard.still,
                     "seconds": loop.seconds,
-                    "warnings": [*self.warnings, *loop.whole.attempts.warnings, *loop.whole.disk.warnings],
-                    "failed_derivations": [*self.failed, *loop.whole.attempts.failed],
+                    "warnings": once(self.warnings, loop.whole.attempts.warnings, loop.whole.disk.warnings),
+                    "failed_derivations": once(self.failed, loop.whole.attempts.failed),
                     "runs": runs,
                     "finished": finished,
                     "resumed": self.record.facts.get("resumed", []),
