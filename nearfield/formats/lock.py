@@ -51,10 +51,21 @@ def _taken(descriptor: int, kind: int, patience: float = 0.0) -> bool:
             return True
 
 
+def _opened(path: Path, kind: int) -> int:
+    """The lock file, made where it is not there; another user's, which cannot be written to, can be shared."""
+    flags = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        return os.open(path, flags | os.O_RDWR | os.O_CREAT, 0o666)
+    except PermissionError:
+        if kind != fcntl.LOCK_SH:
+            raise
+        return os.open(path, flags | os.O_RDONLY)
+
+
 def _locked_file(path: Path, kind: int) -> int:
     while True:
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+            descriptor = _opened(path, kind)
             refuse_other_than_ordinary(descriptor, path)
         except OSError as error:
             reason = "a link stands in its place" if error.errno == errno.ELOOP else error.strerror

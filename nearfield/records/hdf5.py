@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import h5py
 import numpy as np
@@ -33,6 +33,7 @@ from nearfield.entry.triples import triple
 from nearfield.grid.yee import AXES, YeeGrid
 from nearfield.records.records import ExcitationRecord, MonitorRecord, RunRecord, Variable, Variables
 
+T = TypeVar("T")
 FORMAT_VERSION = 1
 ENDS = ("phases", "mirrors")  # of a grid: how its axes end
 ADVICE = "give a result.h5 of Nearfield"
@@ -162,6 +163,16 @@ def _write_variables(group: h5py.Group, variables: Variables) -> None:
 
 def read_record(path: str | Path) -> RunRecord:
     """The record in a result file; arrays stay in the file until they are indexed."""
+    return _read(path, _read_record)
+
+
+def read_status(path: str | Path) -> str:
+    """How the run of a result file ended; its arrays are neither read nor verified."""
+    return _read(path, _read_status)
+
+
+def _read(path: str | Path, read: Callable[[h5py.File], T]) -> T:
+    """What `read` takes from a result file. Error: `ModelError`, it is damaged, or none."""
     path = Path(path)
     if not path.is_file():
         wrong = "is not an ordinary file" if path.exists() else "does not exist"
@@ -169,20 +180,29 @@ def read_record(path: str | Path) -> RunRecord:
     try:
         with checksums.opened(path, ADVICE) as file:
             checksums.refuse_links(file)
-            return _read_record(file)
+            return read(file)
     except ModelError:
         raise
     except Exception as error:  # a damaged file makes h5py raise every kind
         raise ModelError(f"{path} cannot be read as a result of Nearfield ({error}); {ADVICE}") from error
 
 
-def _read_record(file: h5py.File) -> RunRecord:
+def _read_status(file: h5py.File) -> str:
+    _refuse_other_version(file)
+    return str(file.attrs["status"])
+
+
+def _refuse_other_version(file: h5py.File) -> None:
     version = int(file.attrs.get("format_version", 0))
     if version != FORMAT_VERSION:
         raise ModelError(
             f"{file.filename} has format_version {version or 'none'}, this Nearfield reads {FORMAT_VERSION}; "
             "give a result.h5 of this version, or install the Nearfield that wrote it"
         )
+
+
+def _read_record(file: h5py.File) -> RunRecord:
+    _refuse_other_version(file)
     return RunRecord(
         model_text=file["model"].asstr()[()],
         grid=_read_grid(file["grid"]),

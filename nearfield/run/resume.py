@@ -15,7 +15,7 @@ from nearfield.entry.untrusted_file import plain_name
 from nearfield.entry.whole_file import unwritable
 from nearfield.formats.lock import locked
 from nearfield.machine.transport import Alone, agreed, world
-from nearfield.records.hdf5 import read_record
+from nearfield.records.hdf5 import read_status
 from nearfield.run.checkpoint.contents import model_of
 from nearfield.run.checkpoint.folder import checkpoints, newest, remove
 from nearfield.run.checkpoint.keeper import Checkpoints
@@ -83,23 +83,28 @@ def clear(output: Path, every: bool) -> None:
 
     Error: there are some of a run that did not end.
     """
-    found = [path for path in checkpoints(output.parent) if every or result_of(path, output) == output]
+    found = [path for path in checkpoints(output.parent) if every or result_of(path) == output]
     refuse_unfinished(found, output, f"nearfield.resume({str(output.parent)!r})", "remove it")
     remove(found)
 
 
-def result_of(checkpoint: Path, output: Path) -> Path:
-    """The result file of a checkpoint's run; `output` where the checkpoint does not say."""
+def result_of(checkpoint: Path) -> Path | None:
+    """The result file of a checkpoint's run; None where the checkpoint is damaged and does not say."""
     try:
         return checkpoint.parent / plain_name(read_manifest(checkpoint).get("result"))
     except (Damaged, ValueError):
-        return output
+        return None
 
 
 def refuse_unfinished(found: Iterable[Path], output: Path, going_on: str, starting_over: str) -> None:
-    """Error: the result of one of these checkpoints does not say that its run has ended."""
-    for path in found:
-        if not has_ended(result_of(path, output)):
+    """Error: the result of one of these checkpoints does not say that its run has ended.
+
+    `output`: taken for the result of those that do not name one.
+    """
+    results = {path: result_of(path) or output for path in found}
+    ended = {result: has_ended(result) for result in set(results.values())}
+    for path, result in results.items():
+        if not ended[result]:
             raise ModelError(
                 f"{path.parent} holds {path.name} of a run that did not end; go on with it by {going_on}, or "
                 f"{starting_over} to start from the beginning"
@@ -109,7 +114,7 @@ def refuse_unfinished(found: Iterable[Path], output: Path, going_on: str, starti
 def has_ended(result: Path) -> bool:
     """Whether a run came to its end, or diverged, upon which it cannot go on."""
     try:
-        return read_record(result).status in ("done", "diverged")
+        return read_status(result) in ("done", "diverged")
     except ModelError:
         return False
 
