@@ -13,13 +13,11 @@ SMALL = {
 }
 
 
-def check(shape):
+def check(shape, faces=nf.PEC):
     structure = nf.Structure(shape, nf.PEC, name="bit")
-    source = nf.PointCurrent((3e-3, 3e-3, 3e-3), "x", nf.Gaussian(9e9))
+    source = nf.PointCurrent((8e-3, 13e-3, 13e-3), "x", nf.Gaussian(9e9))
     grid = nf.Grid.uniform(MM, (20, 20, 20))
-    return nf.Simulation(
-        grid, [structure], nf.Boundaries(nf.PEC), sources=[source], steps=10, metal="staircase"
-    ).check()
+    return nf.Simulation(grid, [structure], nf.Boundaries(faces), sources=[source], steps=10, metal="staircase").check()
 
 
 @pytest.mark.parametrize("size", list(SMALL))
@@ -41,3 +39,12 @@ def test_metal_without_an_edge_is_said_to_have_no_effect(size):
 )
 def test_metal_with_an_edge_is_not(shape):
     assert not any("takes no edge" in text for text in check(shape).warnings)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [nf.Sheet((1e-3, 4e-3, 10e-3), (4e-3, 8e-3, 10e-3)), nf.Wire([(1e-3, 10e-3, 10e-3), (4e-3, 10e-3, 10e-3)], 5e-5)],
+)
+def test_metal_within_the_cpml_is_not(shape):
+    """It lies on lines of the grid, and its end in the layer is said by itself."""
+    assert not any("takes no edge" in text for text in check(shape, nf.CPML(5)).warnings)

@@ -13,6 +13,7 @@ from nearfield.media.materials import Medium
 from nearfield.media.poles import PoleResidue
 from nearfield.metal.patches import Patch
 from nearfield.metal.skin_fit import impedance_terms
+from nearfield.metal.thickness import least_thickness
 from nearfield.model_file import loads
 from validation.lossy_walls.run import BOX, POOR, box, box_quality
 from validation.parallel_plate import ETA
@@ -234,6 +235,29 @@ def test_what_has_no_surface_impedance_is_refused(structure, message):
 def test_wires_have_no_surface():
     with pytest.raises(nf.ModelError, match="no surface"):
         nf.Structure(nf.Wire([(0, 0, 0), (1, 0, 0)]), METAL)
+
+
+SQUARE = [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)]
+CORNERS = [[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]
+SIDES = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+CUBE = nf.Mesh(vertices=CORNERS, triangles=[three for a, b, c, d in SIDES for three in ((a, b, c), (a, c, d))])
+
+
+@pytest.mark.parametrize(
+    "shape, thickness",
+    [
+        (nf.Box((0, 0, 0), (1, 1, 1)), 1.0),
+        (nf.Polygon("z", SQUARE, 0, 3), 1.0),
+        (nf.Polygon("z", [(0, 0), (4, 0), (4, 0.5), (0, 0.5)], 0, 3), 0.5),
+        (nf.Polygon("x", [(0, 0), (4, 3), (4 - 0.006, 3 + 0.008), (-0.006, 0.008)], 0, 9), 0.01),  # a film, turned
+        (nf.Revolved("z", [(0, 0), (0.5, 0), (0.5, 4), (0, 4)]), 1.0),  # a rod
+        (nf.Revolved("z", [(2, 0), (2.1, 0), (2.1, 4), (2, 4)]), 0.1),  # a tube
+        (CUBE, 1.0),
+    ],
+)
+def test_bodies_are_as_thick_as_they_are(shape, thickness):
+    """Compact ones too, which twice volume over surface makes a third of that."""
+    assert least_thickness(shape) == pytest.approx(thickness, rel=1e-9)
 
 
 def test_a_tilted_film_thinner_than_the_skin_depth_is_refused():

@@ -18,7 +18,7 @@ from nearfield.metal.grid_metal import GridMetal
 from nearfield.metal.patches import is_grain, margin_of, next_axes, pair
 from nearfield.metal.skin import THICK
 from nearfield.metal.skin_fit import WIDEST
-from nearfield.metal.thickness import mean_thickness
+from nearfield.metal.thickness import least_thickness
 from nearfield.metal.wire_lattice import edge_radius
 
 SNAP = 0.1  # cells; a sheet that is moved less draws no warning
@@ -106,7 +106,7 @@ def thin_conductors(bodies: Sequence[FilledShape], band: tuple[float, float]) ->
     low, high = band
     thin = []
     for body in bodies:
-        size = min(mean_thickness(body.shape), *(b - a for a, b in zip(*body.shape.bounds())))
+        size = least_thickness(body.shape)
         if isinstance(body.medium, Conductor) and size > 0.0:
             frequency = (THICK * body.medium.skin_depth(1.0) / size) ** 2
             if high and frequency > max(low, high / WIDEST):
@@ -140,10 +140,10 @@ def thin_rods(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal, co
 
 def idle_metal(bodies: Sequence[FilledShape], grid: YeeGrid, metal: GridMetal) -> Iterator[str]:
     """Metal between the lines of the grid, which takes no edge of it; grains are among the `lost_bodies`."""
-    sizes = {body.number: np.subtract(*body.shape.bounds()[::-1]) for body in bodies if body.number in metal.idle}
-    lost = [body for body in bodies if body.number in sizes and not is_grain(grid, *body.shape.bounds())]
+    idle = [body for body in bodies if body.number in metal.idle and not is_grain(grid, *body.shape.bounds())]
+    lost = list({body.number: body for body in reversed(idle)}.values())[::-1]  # the first piece of each structure
     for body in lost[:1]:
-        size = sizes[body.number]
+        size = np.subtract(*body.shape.bounds()[::-1])
         yield (
             f"{body.label}{and_others(lost)}: metal of {' x '.join(quantity(part, 'm') for part in size)} lies between "
             "the lines of the grid, takes no edge of it and has no effect; put lines of the grid at its ends, or make "

@@ -18,11 +18,12 @@ from nearfield.media.surface_media import Conductor
 from nearfield.metal.cautions import and_others
 from nearfield.metal.metal import electric_ends
 from nearfield.metal.patches import cell_near, next_axes
-from nearfield.metal.thickness import strip_width
+from nearfield.metal.thickness import area_of, strip_width
 
 MANY = 10.0  # cells across a strip from which on its loss is within a fifth
 STRIPS = (1.0, 1.6, 2.0, 4.0, 8.0, 10.0), (100.0, 73.0, 60.0, 37.0, 19.0, 15.0)  # cells across, % of the loss missing
 STEPPED, SLANTING = 76.0, 45.0  # % missing, over the cube root of the cells across a bar: on whole cells, and cut
+MARKS = 0.1  # of a layout's area, which narrower outlines may have together without being counted
 SHARP = 0.87  # cosine between the sides of a corner of an outline, 30 degrees, above which it counts as round
 
 
@@ -63,9 +64,14 @@ def _cells_across(shape: Solid, cells: Sequence[float], grid: YeeGrid) -> float:
     if not isinstance(shape, Polygon | Layout):
         return cells[1]
     lower, upper = shape.bounds()
-    cell = max(cell_near(grid, a, lower[a], upper[a]) for a in next_axes(shape._normal))
-    outlines = shape.polygons() if isinstance(shape, Layout) else [shape]
-    return min(cells[1], *(strip_width(np.asarray(outline.vertices)) / cell for outline in outlines))
+    cell = np.array([cell_near(grid, a, lower[a], upper[a]) for a in next_axes(shape._normal)])
+    outlines = [
+        np.asarray(each.vertices) / cell for each in (shape.polygons() if isinstance(shape, Layout) else [shape])
+    ]
+    widths, areas = np.array([(strip_width(each), area_of(each)) for each in outlines]).T
+    order = np.argsort(widths)
+    part = np.cumsum(areas[order]) >= MARKS * areas.sum()
+    return min(cells[1], float(widths[order][part][0]))
 
 
 def _has_edges(shape: Solid, grid: YeeGrid) -> bool:

@@ -69,7 +69,8 @@ class GridMetal:
             ]
             self._shapes += [shape for shape, *_ in self._rimmed]
         rimmed = self.sheets.taken if self.sheets else ()
-        self.idle = _without_edges(drawn.parts, [body for body, _ in owned], rimmed)
+        free = [line[[low, high]] for line, (low, high) in zip(grid.lines, boundaries.interior(grid))]
+        self.idle = _without_edges(drawn.parts, [body for body, _ in owned], rimmed, free)
         for (body, medium), one in zip(owned, taken):
             self._stepped.append((replace(body, solid=False, edges=()) if one else body, medium))
             if one or body.opens:
@@ -205,9 +206,16 @@ class GridMetal:
         return found[0] > 0
 
 
-def _without_edges(parts: Sequence[Part], bodies: Sequence[Body], rimmed: Container[int]) -> set[int]:
-    """Numbers of the structures of metal within the grid of which no part takes a cell or an edge, or has rims."""
-    metal = [number for number, body in enumerate(bodies) if body.kind == "pec" and not body.outside]
+def _without_edges(
+    parts: Sequence[Part], bodies: Sequence[Body], rimmed: Container[int], free: Sequence[np.ndarray]
+) -> set[int]:
+    """Numbers of the structures of metal of which no part takes a cell or an edge, or has rims, in the space between
+    `free` ends along each axis (m): in a CPML metal may end without any."""
+
+    def reaches(body: Body) -> bool:
+        return all(a <= end[1] and b >= end[0] for a, b, end in zip(body.lower, body.upper, free))
+
+    metal = [number for number, body in enumerate(bodies) if body.kind == "pec" and reaches(body)]
     acting = (
         parts[number].body.number
         for number in metal

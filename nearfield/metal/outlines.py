@@ -258,7 +258,7 @@ class FlatMetal:
 
     def _carve(self, found: np.ndarray, body: Body, where: Sequence[np.ndarray]) -> None:
         """Take out of what was found the points that lie within a body of another medium, drawn into the metal."""
-        if body.solid and body.kind != "pec" and found.any():
+        if body.opens and found.any():
             near = self._near(body.shape, where)
             found[near] &= ~(body.shape._signed_distance(*(q[near] for q in where)) < -self.margin)
 

@@ -33,7 +33,7 @@ from nearfield.metal.open_parts import OpenParts
 from nearfield.metal.patches import Patch, cell_near, next_axes, pair, shape_of, spread
 from nearfield.metal.sheet_cover import SheetCover
 from nearfield.metal.skin_fit import impedance_terms
-from nearfield.metal.thickness import mean_thickness
+from nearfield.metal.thickness import least_thickness
 
 GOOD = 10  # least conduction current of a good conductor over its displacement current
 THICK = 3.0  # skin depths, the least thickness of metal that fields do not go through
@@ -280,7 +280,7 @@ def refuse_poor(medium: Conductor, highest: float) -> None:
 
 def refuse_slight(body: Body, medium: Conductor, highest: float, grid: YeeGrid) -> None:
     """Refuse bodies that fields go through, and round ones that have no surface on the grid."""
-    size = min(mean_thickness(body.shape), *(b - a for a, b in zip(body.lower, body.upper)))
+    size = least_thickness(body.shape)
     depth = medium.skin_depth(highest)
     name = f"a {body.shape.kind} of {medium.label()}"
     if 0.0 < size < THICK * depth:

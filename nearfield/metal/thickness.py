@@ -10,6 +10,8 @@ from nearfield.bodies.mesh import Mesh
 from nearfield.bodies.revolved import Revolved
 from nearfield.bodies.shapes import Cylinder, Polygon, Solid
 
+SLIGHT = 0.1  # of a body's least extent along the axes, below which twice volume over surface is a plate's thickness
+
 
 def mean_thickness(shape: Solid) -> float:
     """Twice volume over surface of a body (m), of an extruded one twice area over outline, of a slanting disc its
@@ -29,23 +31,55 @@ def mean_thickness(shape: Solid) -> float:
     return np.inf
 
 
+def least_thickness(shape: Solid) -> float:
+    """The least extent of a body (m): of its bounds, and of plates, shells and outlines across no axis their own."""
+    lower, upper = shape.bounds()
+    extent = min(high - low for low, high in zip(lower, upper))
+    if isinstance(shape, Polygon | Layout):
+        outlines = shape.polygons() if isinstance(shape, Layout) else [shape]
+        own = max(strip_width(np.asarray(outline.vertices)) for outline in outlines)
+    elif isinstance(shape, Revolved):
+        own = _wall(np.asarray(shape.profile))
+    else:
+        own = mean_thickness(shape)
+        own = own if own < SLIGHT * extent else np.inf  # of compact bodies it is a third of their size
+    return float(min(extent, own))
+
+
+def _wall(profile: np.ndarray) -> float:
+    """Width of the section of a body of revolution by a plane through its axis, from its profile (radius, along): of
+    one that touches the axis of both halves."""
+    radius, along = profile.T
+    sides = np.abs(np.roll(along, -1) - along)
+    on_axis = float(sides[(radius <= 0.0) & (np.roll(radius, -1) <= 0.0)].sum())
+    if not on_axis:
+        return strip_width(profile)
+    return _strip(2.0 * area_of(profile), 2.0 * (_length(profile) - on_axis))
+
+
 def mean_width(corners: np.ndarray) -> float:
     """Twice the area over the length of an outline (n, 2)."""
-    area, length = _area_and_length(corners)
-    return 2.0 * area / length
+    return 2.0 * area_of(corners) / _length(corners)
 
 
 def strip_width(corners: np.ndarray) -> float:
     """The shorter side of the rectangle with the area of an outline (n, 2) and its length, of a rounder one a quarter
     of its length: of a strip, bent ones too, its width."""
-    area, length = _area_and_length(corners)
+    return _strip(area_of(corners), _length(corners))
+
+
+def _strip(area: float, length: float) -> float:
     return 0.25 * length - max(0.0625 * length**2 - area, 0.0) ** 0.5
 
 
-def _area_and_length(corners: np.ndarray) -> tuple[float, float]:
+def area_of(corners: np.ndarray) -> float:
+    """Area within an outline (n, 2)."""
     u, v = (corners - corners.mean(axis=0)).T
-    area = 0.5 * abs(np.sum(u * np.roll(v, -1) - v * np.roll(u, -1)))
-    return float(area), float(np.hypot(*(np.roll(corners, -1, axis=0) - corners).T).sum())
+    return float(0.5 * abs(np.sum(u * np.roll(v, -1) - v * np.roll(u, -1))))
+
+
+def _length(corners: np.ndarray) -> float:
+    return float(np.hypot(*(np.roll(corners, -1, axis=0) - corners).T).sum())
 
 
 def _of_mesh(shape: Mesh) -> float:
