@@ -110,11 +110,17 @@ def test_structures_that_end_in_a_layer_are_named(low, high, said, medium):
     assert len(found) == bool(said) and all(said in text and "'plate'" in text for text in found)
 
 
-def test_a_metal_of_walls_without_a_wall_is_refused():
+@pytest.mark.parametrize(("face", "said"), [("pec", 0), ("pmc", 1)])
+def test_a_metal_of_walls_without_a_wall_is_warned_of_and_takes_no_energy(face, said):
     copper = nf.Conductor(5.8e7)
-    assert nf.Boundaries(z_low="pec", conductor=copper).conductor == copper
-    with pytest.raises(nf.ModelError, match='"pec" faces, and none is'):
-        nf.Boundaries(z_low="pmc", conductor=copper)
+    model = nf.Simulation(
+        nf.Grid.uniform(1e-3, (8, 8, 8)),
+        boundaries=nf.Boundaries(all="pmc", z_low=face, conductor=copper),
+        sources=[nf.PointCurrent((4e-3, 4e-3, 4e-3), "z", nf.GaussianDerivative(10e9))],
+    )
+    warnings = model.check().warnings
+    assert sum('"pec" faces, and none is' in text for text in warnings) == said
+    assert sum("nothing absorbs energy" in text for text in warnings) == said
 
 
 @pytest.mark.parametrize("face", [(3, "low"), (-1, "low"), (0, "up"), (0, 2)])

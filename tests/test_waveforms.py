@@ -168,19 +168,37 @@ def test_frequencies_and_times_of_pulses_may_be_texts_and_none():
         nf.ContinuousWave(1e9).spectrum([1e9])
 
 
+BOX = {"grid": nf.Grid.uniform(1e-3, (9, 9, 9)), "boundaries": nf.Boundaries(all="pec"), "steps": 3}
+ON = nf.PointCurrent((4e-3, 4e-3, 4e-3), "z", PULSES[0])
+
+
 @pytest.mark.parametrize(
-    "make",
+    "off",
     [
-        *(lambda kind=kind: kind(5e9, amplitude=0) for kind in (nf.Gaussian, nf.GaussianDerivative, nf.Ricker)),
-        lambda: nf.ModulatedGaussian(5e9, 1e9, 0.0),
-        lambda: nf.ContinuousWave(5e9, amplitude=0),
-        lambda: nf.PlaneWave((0, 0, 0), (1, 1, 1), "+z", "x", PULSES[0], amplitude="0 V/m"),
-        lambda: nf.PointCurrent((0, 0, 0), "z", PULSES[0], moment=0),
-        lambda: nf.MagneticPointCurrent((0, 0, 0), "z", PULSES[0], moment=0),
-        lambda: nf.LineCurrent((0, 0, 0), (0, 0, 1), PULSES[0], current=0),
-        lambda: nf.CurrentSheet((0, 0, 0), (0, 1, 1), "z", PULSES[0], density=0),
+        *(
+            nf.PointCurrent((4e-3, 4e-3, 4e-3), "z", kind(5e9, amplitude=0))
+            for kind in (nf.Gaussian, nf.GaussianDerivative, nf.Ricker, nf.ContinuousWave)
+        ),
+        nf.PointCurrent((4e-3, 4e-3, 4e-3), "z", nf.ModulatedGaussian(5e9, 1e9, 0.0)),
+        nf.PlaneWave((3e-3, 3e-3, 3e-3), (6e-3, 6e-3, 6e-3), "+z", "x", PULSES[0], amplitude="0 V/m"),
+        nf.PointCurrent((4e-3, 4e-3, 4e-3), "z", PULSES[0], moment=0),
+        nf.MagneticPointCurrent((4e-3, 4e-3, 4e-3), "z", PULSES[0], moment=0),
+        nf.LineCurrent((4e-3, 4e-3, 3e-3), (4e-3, 4e-3, 6e-3), PULSES[0], current=0),
+        nf.CurrentSheet((4e-3, 3e-3, 3e-3), (4e-3, 6e-3, 6e-3), "z", PULSES[0], density=0),
     ],
 )
-def test_sources_of_strength_0_are_refused(make):
-    with pytest.raises(nf.ModelError, match="must not be 0, which does nothing"):
-        make()
+def test_a_run_of_which_all_sources_have_strength_0_is_refused_and_of_some_is_not(off):
+    with pytest.raises(nf.ModelError, match="the strength of every source is 0"):
+        nf.Simulation(**BOX, sources=[off]).check()
+    both = nf.Simulation(**BOX, sources=[off, ON])
+    assert both.check() and both.run().excitations
+
+
+def test_a_port_whose_waveform_is_0_is_refused_where_it_is_driven():
+    ports = [
+        nf.LumpedPort(name, (x, 4e-3, 3e-3), (x, 4e-3, 4e-3), "z", waveform=nf.Gaussian(5e9, amplitude=amplitude))
+        for name, x, amplitude in (("one", 3e-3, 1.0), ("two", 6e-3, 0.0))
+    ]
+    with pytest.raises(nf.ModelError, match=r'excitation "two": .* amplitude 0'):
+        nf.Simulation(**BOX, ports=ports).check()
+    assert nf.Simulation(**BOX, ports=ports, excitations=["one"]).check()

@@ -127,8 +127,8 @@ class Difference(Combined):
     kind: Literal["difference"] = tag("difference")
     body: Annotated[Read[AnyBody], Field(discriminator="kind")]
     """What is cut."""
-    minus: Annotated[Read[Several[AnyBody]], BeforeValidator(some)]
-    """What is cut out, at least one body."""
+    minus: Annotated[Read[Several[AnyBody]], BeforeValidator(several)]
+    """What is cut out; of an empty list nothing."""
 
     def _resolved(self) -> list[Solid]:
         minus = [part for other in self.minus for part in simple_shapes(other)]

@@ -94,6 +94,7 @@ def cautions(setup: Discretization) -> list[str]:
         *ends_in_layers(setup),
         *moved_sheets(bodies, grid),
         *unused_media(setup),
+        *idle_conductor(setup),
         *media_beyond_band(setup),
         *negative_media_cautions(setup),
         *nothing_recorded(setup),
@@ -147,6 +148,13 @@ def unused_media(setup: Discretization) -> Iterator[str]:
     for name in setup.simulation.media:
         if name not in used:
             yield f"medium {name!r} is defined but no structure uses it"
+
+
+def idle_conductor(setup: Discretization) -> Iterator[str]:
+    """A metal of walls without a wall."""
+    boundaries = setup.simulation.boundaries
+    if boundaries.conductor is not None and not boundaries.walls_of_metal:
+        yield 'conductor is the metal of "pec" faces, and none is, so that it has no effect; make a face "pec"'
 
 
 def media_beyond_band(setup: Discretization) -> Iterator[str]:

@@ -18,6 +18,7 @@ from nearfield.discretization.excitations import (
     expected_steps,
     lowest_frequency,
     port_waveform,
+    refuse_silence,
 )
 from nearfield.discretization.folded_plan import folded_plan
 from nearfield.discretization.metal_choice import MetalChoice, metal_choice
@@ -93,6 +94,7 @@ class Discretization:
         self.sharers = ranks.hosts.count(ranks.hosts[ranks.rank])
         refuse_entries(simulation)
         self.excitations = excitation_names(simulation)
+        refuse_silence(simulation, self.excitations)
         waveforms = all_waveforms(simulation)
         self.band = band_of(simulation)  # Hz
         self.band_edge = max((waveform.maximum_frequency for waveform in waveforms), default=0.0)  # Hz, -20 dB

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from nearfield.entry.constants import VACUUM_SPEED
 from nearfield.entry.errors import ModelError
@@ -53,6 +54,28 @@ def excitation_names(model: Model) -> tuple[str, ...]:
     if not names:
         raise ModelError(f"excitations is empty; name at least one of {', '.join(allowed)} or leave it out")
     return tuple(dict.fromkeys(names))
+
+
+def refuse_silence(model: Model, names: Iterable[str]) -> None:
+    """Refuse runs whose sources, or whose port, have no strength at all; some of several may."""
+    ports = {port.name: port for port in model._channels}
+    for name in names:
+        if name in ports and not getattr(port_waveform(model, ports[name]), "amplitude", 1.0):
+            raise ModelError(
+                f'excitation "{name}": the waveform of this port has amplitude 0, so that S would be 0/0; give it an '
+                "amplitude (S does not depend on it), or leave the port out of `excitations`"
+            )
+        if name == SOURCES and model.sources and all(map(is_off, model.sources)):
+            raise ModelError(
+                f'excitation "{SOURCES}": the strength of every source is 0, and all fields would be; give one of them '
+                "a strength (`moment`, `current`, `density` or `amplitude`), or leave the sources out"
+            )
+
+
+def is_off(source: Any) -> bool:
+    """Whether a source has no strength, of its own or of its waveform."""
+    own = (getattr(source, name, 1.0) for name in ("moment", "current", "density", "amplitude"))
+    return not all((*own, getattr(source.waveform, "amplitude", 1.0)))
 
 
 def all_waveforms(model: Model) -> list[AnyWaveform]:

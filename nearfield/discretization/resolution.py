@@ -251,7 +251,8 @@ def takers_inside(model: Model) -> list[str]:
     """Names of what turns energy into heat: bodies, background, walls and elements."""
     found = [body.label for body in model._bodies if _takes_energy(body.medium)]
     found += ["the background"] if _takes_energy(model.background) else []
-    found += ["the walls"] if _takes_energy(model.boundaries.conductor) else []
+    walls = model.boundaries
+    found += ["the walls"] if walls.walls_of_metal and _takes_energy(walls.conductor) else []
     return found + [labelled(each, "element", n) for n, each in enumerate(model.elements) if each.resistance]
 
 

@@ -93,7 +93,7 @@ NUMBER = Dimension("a number", "", "dimensionless", "1.5")
 
 @dataclass(frozen=True)
 class Quantity:
-    """Annotation of a float field: its dimension and its sign, "", "positive", "non-negative" or "non-zero"."""
+    """Annotation of a float field: its dimension and its sign, "", "positive" or "non-negative"."""
 
     dimension: Dimension
     sign: str = ""
@@ -120,8 +120,6 @@ class Quantity:
             raise ValueError(
                 f"given {shown(value)}; needs {limit}{unit} in size: products of such numbers have no value"
             )
-        if self.sign == "non-zero" and not number:
-            raise ValueError("must not be 0, which does nothing; give its strength, or leave the source out")
         if (self.sign == "positive" and not number > 0) or (self.sign == "non-negative" and number < 0):
             wanted = "positive" if self.sign == "positive" else "zero or positive"
             raise ValueError(f"must be {wanted}, given {shown(value)}")
@@ -340,7 +338,6 @@ def readings(dimension: Dimension, values: Any, label: str) -> np.ndarray:
 
 
 Number = Annotated[Read[float], Quantity(NUMBER)]
-NonZeroNumber = Annotated[Read[float], Quantity(NUMBER, "non-zero")]
 PositiveNumber = Annotated[Read[float], Quantity(NUMBER, "positive")]
 NonNegativeNumber = Annotated[Read[float], Quantity(NUMBER, "non-negative")]
 Length = Annotated[Read[float], Quantity(LENGTH)]
@@ -357,15 +354,15 @@ Inductance = Annotated[Read[float], Quantity(INDUCTANCE, "non-negative")]
 PositiveInductance = Annotated[Read[float], Quantity(INDUCTANCE, "positive")]
 Capacitance = Annotated[Read[float], Quantity(CAPACITANCE, "non-negative")]
 PositiveCapacitance = Annotated[Read[float], Quantity(CAPACITANCE, "positive")]
-Current = Annotated[Read[float], Quantity(CURRENT, "non-zero")]
+Current = Annotated[Read[float], Quantity(CURRENT)]
 Voltage = Annotated[Read[float], Quantity(VOLTAGE)]
 Conductivity = Annotated[Read[float], Quantity(CONDUCTIVITY, "non-negative")]
 PositiveConductivity = Annotated[Read[float], Quantity(CONDUCTIVITY, "positive")]
 MagneticConductivity = Annotated[Read[float], Quantity(MAGNETIC_CONDUCTIVITY, "non-negative")]
-CurrentMoment = Annotated[Read[float], Quantity(CURRENT_MOMENT, "non-zero")]
-VoltageMoment = Annotated[Read[float], Quantity(VOLTAGE_MOMENT, "non-zero")]
-SheetCurrent = Annotated[Read[float], Quantity(SHEET_CURRENT, "non-zero")]
-ElectricField = Annotated[Read[float], Quantity(ELECTRIC_FIELD, "non-zero")]
+CurrentMoment = Annotated[Read[float], Quantity(CURRENT_MOMENT)]
+VoltageMoment = Annotated[Read[float], Quantity(VOLTAGE_MOMENT)]
+SheetCurrent = Annotated[Read[float], Quantity(SHEET_CURRENT)]
+ElectricField = Annotated[Read[float], Quantity(ELECTRIC_FIELD)]
 Angle = Annotated[Read[float], Quantity(ANGLE)]
 NonNegativeRate = Annotated[Read[float], Quantity(RATE, "non-negative")]
 ComplexRate = Annotated[Read[complex], ComplexQuantity(RATE)]

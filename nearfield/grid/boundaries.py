@@ -169,12 +169,6 @@ class Boundaries(Schema):
         return "periodic" if isinstance(found, Bloch) and not found.over(1.0) else found
 
     @model_validator(mode="after")
-    def _walls_of_metal(self) -> Boundaries:
-        if self.conductor is not None and "pec" not in [self.face(*each) for each in FACES]:
-            raise ValueError('conductor is the metal of "pec" faces, and none is; make a face "pec", or leave it out')
-        return self
-
-    @model_validator(mode="after")
     def _both_or_neither(self) -> Boundaries:
         for axis in range(3):
             low, high = (self.face(axis, side) for side in SIDES)
@@ -185,6 +179,11 @@ class Boundaries(Schema):
                     f"one face and come in at the other, so both must be alike. Give {name}, which stands for both"
                 )
         return self
+
+    @property
+    def walls_of_metal(self) -> bool:
+        """Whether some face is "pec", whose metal `conductor` is."""
+        return any(self.face(*each) == "pec" for each in FACES)
 
     def repeat(self, axis: int) -> bool:
         """Whether the fields repeat along an axis."""

@@ -243,7 +243,7 @@ def skin_surfaces(
     """
     walls = [(axis, side) for axis in range(3) for side in (0, 1) if boundaries.face(axis, side) == "pec"]
     owned = [(body, medium) for body, medium in (*stepped, *cutting) if isinstance(medium, Conductor)]
-    coating = [boundaries.conductor] if boundaries.conductor else []
+    coating = [boundaries.conductor] if boundaries.conductor and walls else []
     media = [medium for _, medium in owned] + coating
     for medium in media:
         refuse_poor(medium, band[1])

@@ -18,7 +18,7 @@ from nearfield.entry.quantities import (
     TIME,
     Angle,
     NonNegativeTime,
-    NonZeroNumber,
+    Number,
     PositiveFrequency,
     PositiveNumber,
     readings,
@@ -107,7 +107,7 @@ class Gaussian(Pulse):
     kind: Literal["gaussian"] = tag("gaussian")
     maximum_frequency: PositiveFrequency
     """Upper edge of the useful band (Hz): the spectrum is 20 dB below its peak."""
-    amplitude: NonZeroNumber = 1.0
+    amplitude: Number = 1.0
     """Peak value; a factor on the source's own strength (volts at a port)."""
     delay: NonNegativeTime | None = None
     """Time of the peak (s); left out, 4.3 widths."""
@@ -137,7 +137,7 @@ class Peaked(Pulse):
     kind: str = tag("")
     frequency: PositiveFrequency
     """Frequency of the spectrum's peak (Hz)."""
-    amplitude: NonZeroNumber = 1.0
+    amplitude: Number = 1.0
     """Peak value; a factor on the source's own strength (volts at a port)."""
     delay: NonNegativeTime | None = None
     """Time of the peak (s); left out, `reach` widths."""
@@ -224,7 +224,7 @@ class ModulatedGaussian(Pulse):
     """Carrier, the centre of the band (Hz)."""
     bandwidth: PositiveFrequency
     """Full width of the useful band (Hz), at most twice the carrier."""
-    amplitude: NonZeroNumber = 1.0
+    amplitude: Number = 1.0
     """Peak value; a factor on the source's own strength (volts at a port)."""
     delay: NonNegativeTime | None = None
     """Time of the peak (s); left out, 4.3 widths."""
@@ -286,7 +286,7 @@ class ContinuousWave(Schema):
     """Length of the rise in periods."""
     phase: Angle = 0.0
     """Phase of the steady state (rad)."""
-    amplitude: NonZeroNumber = 1.0
+    amplitude: Number = 1.0
     """Amplitude of the steady state; a factor on the source's own strength (volts at a port)."""
 
     @property
