@@ -146,6 +146,11 @@ def test_the_band_of_samples_is_that_of_the_signal_however_late_it_comes(zero_fi
     assert bands == [pytest.approx(bands[0], rel=1e-3)] * 3
 
 
+def test_samples_end_at_the_first_zero_after_their_signal():
+    assert nf.Samples(times=[0, 1, 2, 3, 4], values=[0, 1, 0, 0, 0]).end == 2
+    assert nf.Samples(times=[0, 1, 2, 3, 4], values=[0, 0, 1, 0, 2]).end == 4
+
+
 @pytest.mark.parametrize("phase", [0.0, 0.7, 0.5 * np.pi])
 @pytest.mark.parametrize("cycles", [0.5, 1.0, 2.3, 5.0])
 def test_a_ramp_leaves_the_mean_sum_that_is_said(cycles, phase):

@@ -86,8 +86,9 @@ class Samples(Schema):
 
     @property
     def end(self) -> float:
-        """The last sample's time (s); from then on the source is off."""
-        return float(self.table[0][-1])
+        """Time (s) of the first zero after the signal, or of the last sample; from then on the source is off."""
+        times, values = self.table
+        return float(times[: np.flatnonzero(values)[-1] + 2][-1])
 
     def value(self, t: np.ndarray) -> np.ndarray:
         """The signal at the times t (s)."""
