@@ -57,6 +57,16 @@ def test_fluxes_are_powers_of_a_source_of_amplitude_1_whatever_the_pulse(tmp_pat
     assert found.attrs["units"] == "W per squared unit of the source"
 
 
+def test_fluxes_without_a_spectrum_of_the_source_are_those_of_the_run_in_their_own_unit(tmp_path):
+    on = [nf.PointCurrent((4e-3, 4e-3, 4e-3), "z", nf.ContinuousWave(9e9))]
+    unlike = [nf.PointCurrent((4e-3, 4e-3, 4e-3), "z", nf.GaussianDerivative(peak)) for peak in (9e9, 13e9)]
+    models = [box().model_copy(update={"sources": tuple(sources)}) for sources in (on, unlike, box().sources)]
+    found = table(tmp_path, models)
+    assert found["sum"].attrs["units"] == "W s^2" and "its unit" in found.attrs["left_out"]
+    assert found["sum"].values[1] == pytest.approx(models[1].run(threads=1).excitation()["sum"].values)
+    assert np.isfinite(found["sum"].values).ravel().tolist() == [True, True, False]
+
+
 def test_fluxes_of_every_port_are_in_the_table(tmp_path):
     model = box(ports=("a", "b"))
     found = table(tmp_path, [model])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.entry.attempts import Attempts
-from nearfield.entry.errors import ModelError
+from nearfield.entry.errors import DamagedError, ModelError
 from nearfield.entry.whole_file import replacing_hdf5
 from nearfield.studies.quantities import Quantity
 from nearfield.studies.sweep_values import Axis
@@ -92,7 +92,9 @@ def _row(
         if values is not None:
             row[name] = values
     for name in [name for name in row if name in base and not _alike(row[name], base[name])]:
-        attempts.warnings.append(f"{name} of point {number} ({point.parameters}): its axes are others than the first's")
+        attempts.warnings.append(
+            f"{name} of point {number} ({point.parameters}): its axes or its unit are others than the first's"
+        )
         del row[name]
     return row
 
@@ -105,19 +107,31 @@ def recorded(result: Result, base: Mapping[str, xarray.DataArray]) -> dict[str, 
     for name in result.monitors:
         kind = result.excitation().record.monitors[name].kind
         if kind == "flux":
-            reads[name] = partial(_of_runs, result, name, lambda power: power)
+            reads[name] = partial(_flux, result, name)
         elif kind == "far-field":
-            reads[name + DIRECTIVITY] = partial(
-                _of_runs, result, name, lambda far: far.directivity.max(("theta", "phi"))
-            )
+            reads[name + DIRECTIVITY] = partial(_of_runs, result, partial(_directivity, name))
     return reads
 
 
-def _of_runs(result: Result, name: str, read: Callable[[Any], xarray.DataArray]) -> xarray.DataArray:
-    """What is read from a monitor, of a source of amplitude 1; over `source`, where there are several runs."""
+def _flux(result: Result, name: str) -> xarray.DataArray:
+    """The power of a source of amplitude 1; where no spectrum of the source exists, that of the run (W s^2)."""
+    try:
+        return _of_runs(result, lambda run: run.per_source()[name])
+    except DamagedError:
+        raise
+    except ModelError:  # sources of unlike waveforms, or one that is still on
+        return _of_runs(result, lambda run: run[name])
+
+
+def _directivity(name: str, run: Any) -> xarray.DataArray:
+    return run[name].directivity.max(("theta", "phi"))
+
+
+def _of_runs(result: Result, read: Callable[[Any], xarray.DataArray]) -> xarray.DataArray:
+    """What is read from each run; over `source`, where there are several."""
     import xarray
 
-    runs = [read(result.excitation(run).per_source()[name]).load() for run in result.excitations]
+    runs = [read(result.excitation(run)).load() for run in result.excitations]
     sources = xarray.DataArray(list(result.excitations), dims="source", name="source")
     return runs[0] if len(runs) == 1 else xarray.concat(runs, sources)
 
@@ -139,6 +153,7 @@ def _scattering(result: Result, like: xarray.DataArray | None) -> xarray.DataArr
 
 def _alike(values: xarray.DataArray, like: xarray.DataArray) -> bool:
     same = values.dims == like.dims and values.shape == like.shape
+    same = same and values.attrs.get("units") == like.attrs.get("units")
     return same and all(np.array_equal(values.coords[dim], like.coords[dim]) for dim in like.dims if dim in like.coords)
 
 
