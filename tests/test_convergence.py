@@ -12,6 +12,7 @@ import xarray
 from cases import slow_after
 
 import nearfield as nf
+from nearfield.entry.errors import NoRoom
 from nearfield.entry.wording import uncertain
 from nearfield.studies.extrapolation import extrapolated
 from nearfield.studies.quantities import quantity_of
@@ -289,6 +290,24 @@ def test_a_study_that_one_grid_is_left_of_says_what_that_gave():
     given = values_by_size({512: 1.5, 8 * 512: nf.ModelError("there is no dip")})
     with pytest.raises(nf.ModelError, match=r"there is no dip; cells 1 times finer gave 1\.5"):
         nf.converge(flux_model(), given, (1, 2), 1)
+
+
+def test_a_study_that_diverges_keeps_what_was_recorded_and_a_full_disk_ends_it(monkeypatch):
+    def run(model, threads, file):
+        if np.prod(model.grid.resolve().cells) > 8 * 512:
+            raise ends
+        return model.run(threads=threads)
+
+    monkeypatch.setattr("nearfield.studies.convergence.run_whole", run)
+    found = values_by_size({512: 1.0, 8 * 512: 1.1})
+    ends = nf.DivergedError("grew", "what was recorded")
+    assert [run.refinement for run in nf.converge(flux_model(), found, (1, 2, 3), 1).runs] == [1, 2]
+    with pytest.raises(nf.DivergedError) as raised:
+        nf.converge(flux_model(), found, (1, 3), 1)
+    assert raised.value.result == "what was recorded"
+    for ends in (NoRoom("the disk is full"), nf.ModelError("locked")):
+        with pytest.raises(type(ends), match=str(ends)):
+            nf.converge(flux_model(), found, (1, 2, 3), 1)
 
 
 @pytest.mark.parametrize("gives", [1j, np.complex64(1), "S11", [1.0, 2.0]])

@@ -6,6 +6,7 @@ import xarray
 
 import nearfield as nf
 from nearfield.analysis.spectra import spectrum
+from nearfield.entry.errors import DamagedError, NoRoom
 from nearfield.entry.parameters import value_of
 from nearfield.studies.goals import goals_of
 from nearfield.studies.optimize import Attempt, Optimum, Search, answered, unit_of
@@ -257,6 +258,21 @@ def test_a_trial_whose_fields_diverge_counts_as_a_run(monkeypatch):
     monkeypatch.setattr("nearfield.studies.optimize.answered", diverges)
     found = nf.optimize(patch, {"length": (10e-3, 14e-3)}, FAR_BELOW, method="simplex", runs=8)
     assert (len(found.attempts), len(found.impossible), found.stopped) == (3, 5, "the runs are used up")
+
+
+@pytest.mark.parametrize("error", [NoRoom("the disk is full"), DamagedError("bytes differ")])
+def test_a_full_disk_and_a_damaged_file_end_a_search(error, monkeypatch):
+    made, runs = parabola(monkeypatch), []
+
+    def breaks(model, frequencies, *_, **__):
+        runs.append(model)
+        if len(runs) > 2:
+            raise error
+        return made(11e-3, frequencies)
+
+    monkeypatch.setattr("nearfield.studies.optimize.answered", breaks)
+    with pytest.raises(type(error), match=str(error)):
+        nf.optimize(patch, {"length": (10e-3, 14e-3)}, FAR_BELOW, method="simplex", runs=8)
 
 
 def test_a_start_without_a_model_is_refused_in_its_own_words(monkeypatch):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from nearfield.discretization.discretization import grid_of
 from nearfield.discretization.metal_choice import metal_choice
-from nearfield.entry.errors import DivergedError, ModelError
+from nearfield.entry.errors import DamagedError, DivergedError, ModelError
 from nearfield.entry.messages import shown
 from nearfield.grid.grid import AutoGrid
 from nearfield.studies.extrapolation import extrapolated
@@ -134,6 +134,10 @@ def _factors(given: Any) -> list[float]:
         raise ModelError(f"refinements: given {shown(given)}; give two numbers or more, such as (1, 2)") from None
 
 
+class _NoValue(ModelError):
+    """A result does not hold the quantity."""
+
+
 def _runs(
     factors: Sequence[float],
     run: Callable[[float], ConvergenceRun],
@@ -147,11 +151,14 @@ def _runs(
     for factor in factors:
         try:
             runs.append(run(factor))
-        except (ModelError, DivergedError) as error:
+        except (_NoValue, DivergedError) as error:
             left_out.append(f"cells {factor:g} times finer are left out: {error}")
             if len(factors) - len(left_out) < 2:
                 known = [f"cells {made.refinement:g} times finer gave {made.value:.6g} {unit}".strip() for made in runs]
-                raise type(error)("; ".join([str(error), *known])) from None
+                text = "; ".join([str(error), *known])
+                raise (
+                    DivergedError(text, error.result) if isinstance(error, DivergedError) else ModelError(text)
+                ) from None
             warn(left_out[-1])
         else:
             report(runs[-1])
@@ -165,4 +172,10 @@ def _run(
     result = run_whole(model, threads, file)
     runs = result.facts["runs"].values()
     seconds, steps = (sum(run[name] for run in runs) for name in ("seconds", "steps"))
-    return ConvergenceRun(factor, result.facts["cells"], steps, seconds, quantity.read(result))
+    try:
+        value = quantity.read(result)
+    except DamagedError:
+        raise
+    except ModelError as error:
+        raise _NoValue(str(error)) from None
+    return ConvergenceRun(factor, result.facts["cells"], steps, seconds, value)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.entry.dimensions import NONE, Value, powers_of, unit_text
-from nearfield.entry.errors import DivergedError, ModelError
+from nearfield.entry.errors import DamagedError, DivergedError, ModelError, NoRoom
 from nearfield.entry.expressions import ExpressionError, si_unit
 from nearfield.entry.messages import shown
 from nearfield.entry.parameters import value_of
@@ -254,7 +254,7 @@ class Search:
         try:
             return self._made(at, slopes)
         except (ModelError, DivergedError) as error:
-            if not self.attempts:
+            if not self.attempts or isinstance(error, DamagedError | NoRoom):
                 raise
             parts = zip(self.names, self.values(at), self._units)
             where = ", ".join(f"{name} = {value:.6g} {unit or ''}".rstrip() for name, value, unit in parts)
@@ -291,11 +291,16 @@ class Search:
         wanted: dict[str, Any] = {"far_fields": far_fields, "probes": probes}
         if not slopes:
             return answered(self.build(**self.given(values)), frequencies, self._threads, **wanted)
-        self.build(**self.given(values))  # says of a model that cannot be what is wrong with it
+        here = self.given(values)
+        model = self.build(**here)  # says of a model that cannot be what is wrong with it
+
+        def build(**given: Any) -> Simulation:
+            return model if given == here else self.build(**given)
+
         try:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "the record of port")  # the next step asks again
-                return sensitivities(self.build, self.given(values), frequencies, self._threads, **wanted)
+                return sensitivities(build, here, frequencies, self._threads, **wanted)
         except ModelError as error:
             raise ModelError(f'{error} (method = "simplex" searches without derivatives)') from None
 
