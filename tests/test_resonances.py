@@ -157,7 +157,7 @@ BAD = {
         "the earlier one first",
     ),
     "no Q": ((np.ones(100), (1e9, 2e9)), {"time_step": STEP, "smallest_q": np.nan}, "a quality factor from 0 on"),
-    "negative": ((np.ones(100), (-1e9, 2e9)), {"time_step": STEP}, "the signal is real"),
+    "negative": ((np.ones(100), (-2e9, -1e9)), {"time_step": STEP}, "the signal is real"),
 }
 
 
@@ -293,6 +293,19 @@ def test_times_may_be_text_and_what_is_none_is_refused_in_words():
     for name, given in {"time_step": [STEP], "start": "10 mm", "end": np.nan, "smallest_q": "10 GHz"}.items():
         with pytest.raises(nf.ModelError, match=f"{name}: .*given"):
             nf.resonances(signal, band, **{"time_step": STEP, name: given})
+
+
+def test_times_without_end_are_all_of_the_signal():
+    signal, band = np.cos(2 * np.pi * 10e9 * STEP * np.arange(2000)), (9e9, 11e9)
+    wanted = nf.resonances(signal, band, time_step=STEP)
+    for start, end in ((-np.inf, np.inf), (None, "inf"), ("-inf", None)):
+        assert nf.resonances(signal, band, time_step=STEP, start=start, end=end).equals(wanted)
+
+
+def test_of_a_real_signal_the_part_of_a_band_above_0_is_taken():
+    signal = np.cos(2 * np.pi * 10e9 * STEP * np.arange(2000))
+    wanted, found = (nf.resonances(signal, (low, 12e9), time_step=STEP) for low in (0.0, -12e9))
+    assert found.equals(wanted) and found.sizes["mode"] == 1
 
 
 def test_a_signal_over_frequency_is_no_signal_over_time():

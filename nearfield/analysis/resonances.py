@@ -28,6 +28,7 @@ OFF = 1e-9  # value relative to its peak below which a source has ended
 IN_ORDER = "give two times in s, the earlier one first"
 FROM_ZERO = "give a quality factor from 0 on"
 ALIKE = 0.5  # rad over the signal: exponentials nearer than this may be one
+ENDLESS = ("inf", "-inf", np.inf, -np.inf)
 Modes = list[tuple[float, float, Exponentials]]  # of each part of a band, with the part's borders (Hz)
 
 
@@ -44,6 +45,7 @@ def resonances(
 
     The signal is taken as a sum of amplitude exp(-decay_rate t) cos(2 pi frequency t + phase), t from the first sample
     used; a complex one as one of exp(-decay_rate t + j 2 pi frequency t), negative frequencies allowed.
+    Of a real one the part of the band above 0 is taken.
 
     signal: what a `Probe`, `Voltage` or `Current` recorded (over `time`), an array (n,), real or complex, with
     `time_step` (s), or a `Result` (or one of its excitations) together with the name of a `probe`: used from when the
@@ -76,8 +78,9 @@ def resonances(
         raise ModelError(f"smallest_q: given {smallest_q}; {FROM_ZERO}")
     values, step, origin, unit = samples_of(signal, time_step, probe, start, end)
     real = not np.iscomplexobj(values)
-    if low < 0 and real:
-        raise ModelError(f"band: given {low:.6g} Hz, but the signal is real; give frequencies from 0 on")
+    if high <= 0 and real:
+        raise ModelError(f"band: given {low:.6g} to {high:.6g} Hz, but the signal is real; let it reach above 0")
+    low = max(low, 0.0) if real else low
     if not -0.5 / step <= low < high <= 0.5 / step:
         raise ModelError(
             f"band: given {low:.6g} to {high:.6g} Hz; a signal sampled every {step:.6g} s holds frequencies up to "
@@ -89,7 +92,9 @@ def resonances(
 
 
 def read_number(name: str, given: Any, dimension: Dimension, advice: str) -> float | None:
-    """A number in SI, None where none was given. Error: `ModelError` with the advice."""
+    """A number in SI, None where none was given; `start` and `end` may be infinite. Error: `ModelError`."""
+    if name in ("start", "end") and isinstance(given, str | float) and given in ENDLESS:
+        return float(given)
     try:
         return None if given is None else read_one(name, given, Quantity(dimension))
     except ModelError as error:

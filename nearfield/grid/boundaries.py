@@ -83,7 +83,8 @@ class Bloch(Schema):
 
     Give the `phase` over the period, or the `wave_number` k along the axis, of which it is k period. A wave that
     travels towards larger coordinates has k > 0, in the convention exp(+j w t). Fields and what is recorded of them
-    become complex, which doubles memory and time. A phase of 0 is `"periodic"`, with real fields.
+    become complex, which doubles memory and time. A phase of 0 is `"periodic"`, with real fields:
+    of a band that reaches below 0, `resonances` then takes the part above.
 
     >>> import nearfield as nf
     >>> cell = nf.Boundaries(x=nf.Bloch(phase="90 deg"), y="periodic", z=nf.PEC)
