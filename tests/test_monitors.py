@@ -248,6 +248,19 @@ def test_files_of_planes_with_samples_on_one_side_alone_are_warned_of(x, said):
     assert f"'end' lies on {said} across x" in found.replace('"', "'")
 
 
+@pytest.mark.parametrize("x", ["periodic", nf.PMC])
+def test_of_planes_those_with_half_samples_across_them_are_warned_of_in_their_own_words(x):
+    corners = (0.0, 0.0, 0.0), (0.0, 8e-3, 8e-3)
+    planes = [
+        nf.Snapshot("on it", *corners, "Ez", every=20, file=nf.FieldFile()),
+        nf.ElementStatistics("spots", *corners, every=20, quantity="E"),
+    ]
+    walls = nf.Boundaries(all=nf.PEC, x=x)
+    model = nf.Simulation(nf.Grid.uniform(1e-3, (6, 8, 8)), boundaries=walls, monitors=planes, steps=60)
+    (found,) = [text for text in cautions(Discretization(model)) if "half a cell off" in text]
+    assert "spots" in found and "it takes samples midway" in found and "`file`" not in found
+
+
 @pytest.mark.parametrize("lower, conductor, count", [(0.0, True, 1), (1e-3, True, 0), (0.0, False, 0)])
 def test_boxes_of_flux_on_walls_that_lose_are_warned_of(lower, conductor, count):
     walls = nf.Boundaries(all=nf.CPML(2), z_low=nf.PEC, conductor=nf.Conductor(1e6) if conductor else None)

@@ -9,7 +9,7 @@ import numpy as np
 
 from nearfield.entry.wording import quantity
 from nearfield.grid.meshing import corners_of
-from nearfield.grid.yee import AXES, COMPONENTS
+from nearfield.grid.yee import AXES, COMPONENTS, is_half
 from nearfield.lowering.interpolation import point_samples
 from nearfield.lowering.one_sided import silent
 from nearfield.monitors.seams import Seam, odd_across
@@ -74,14 +74,17 @@ def one_sided_planes(monitors: Labelled, context: Context) -> Iterator[str]:
         if getattr(monitor, "file", None) is None:
             continue
         first, last = monitor._corners(context)
-        odd = "".join(odd_across(context, component, first, last) for component in (0, 1, 2))
-        flat = [axis for axis in range(3) if first[axis] == last[axis]]
+        components = [COMPONENTS.index(name) for name in monitor.components or COMPONENTS]
+        odd = "".join(odd_across(context, component, first, last) for component in components)
+        flat = [a for a in range(3) if first[a] == last[a] and any(is_half(each, a) for each in components)]
         seams = [AXES[axis] for axis in flat if Seam.at(context.grid, axis, first[axis])]
+        own = monitor.kind == "elements"
+        what, advice = ("it takes", "") if own else ("its file has", ", or leave `file` out")
         for axis in dict.fromkeys((*odd, *seams)):
             yield (
                 f"{who} lies on {'a PMC wall' if axis in odd else 'the seam of a periodic axis'} across {axis}, and "
-                f"its file has samples midway between lines along {axis} on one side of it alone: they stand for the "
-                "plane half a cell off. Move it by a cell, or leave `file` out"
+                f"{what} samples midway between lines along {axis} on one side of it alone: they stand for the "
+                f"plane half a cell off. Move it by a cell{advice}"
             )
 
 
