@@ -58,6 +58,15 @@ def test_a_parameter_moves_what_is_an_expression_of_it(capsys):
     assert "left out: parameter length follows wavelength" in capsys.readouterr().err
 
 
+def test_of_a_parameter_that_cannot_be_followed_what_is_an_expression_of_it_is(capsys):
+    text = MODEL.replace('lower = ["4 mm", "4 mm", 0]', 'lower = ["= wavelength / 2.3", "4 mm", 0]')
+    Path("m.toml").write_text(text.replace('upper = ["4 mm"', 'upper = ["= wavelength / 2.3"'))
+    found = slopes()
+    assert set(found) == {"length", "permittivity"}
+    said = capsys.readouterr().err
+    assert "whose derivatives hold it" not in said and "left out: " in said and "wavelength" in said
+
+
 def test_a_parameter_and_what_is_an_expression_of_it_are_refused_together(capsys):
     said = "length is an expression of wavelength and moves with it"
     assert main([*COMMAND, "10GHz", "--of", "length,wavelength"]) == 2

@@ -45,10 +45,8 @@ def tell_sensitivities(
             there = ", ".join(table) or "none: give it a table [parameters], docs/model-file.md"
             raise ModelError(f"{model}: --of {of or ''} asks for {', '.join(unknown) or 'parameters'}; it has {there}")
         derived = derived_parameters(model, settings)
-        if of is None:
-            names = [name for name in names if name not in derived]
-            out.warn(*(left_out(name, others) for name, others in derived.items()))
-        refuse_followers(names, derived)
+        if of is not None:
+            refuse_followers(names, derived)
         at = None if frequencies is None else listed(frequencies)
         values = {name: settings.get(name, table[name]) for name in names}
 
@@ -56,8 +54,8 @@ def tell_sensitivities(
             return load(model, {**settings, **given})
 
         if of is None:
-            values, refused = followed(make, values)
-            out.warn(*(f"left out: {why}" for why in refused))
+            values, said = independent(make, values, derived)
+            out.warn(*said)
         if output is not None:
             refuse_unwritable(output)
         with warnings.catch_warnings(record=True) as heard:
@@ -80,13 +78,34 @@ def left_out(name: str, others: Sequence[str]) -> str:
     return f"left out: parameter {name} follows {known}, whose derivatives hold it; --of {name} varies it alone"
 
 
+def independent(
+    make: Callable[..., Simulation], values: Mapping[str, Any], derived: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, Any], list[str]]:
+    """The parameters that can be followed without one that they are expressions of, and why others are left out.
+
+    Error: none can be followed.
+    """
+    bases = {name: value for name, value in values.items() if name not in derived}
+    known, refused = followed(make, bases)
+    said: list[str] = []
+    for name in sorted(values.keys() - bases, key=lambda name: (len(derived[name]), name)):
+        if held := [other for other in derived[name] if other in known]:
+            said.append(left_out(name, held))
+        else:
+            more, why = followed(make, {name: values[name]})
+            known, refused = known | more, refused + why
+    if not known:
+        raise ModelError(refused[0])
+    return known, [*said, *(f"left out: {why}" for why in refused)]
+
+
 def listed(given: str) -> list[str]:
     """The frequencies of "5GHz,5.1GHz", or of "5GHz:6GHz:21" (first, last, number). Error: `ModelError`."""
     return spaced("--at ", given, "5GHz:6GHz:21") if ":" in given else [part.strip() for part in given.split(",")]
 
 
 def followed(make: Callable[..., Simulation], values: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The parameters that sensitivities know how to follow, and why not the others. Error: none is known."""
+    """The parameters that sensitivities know how to follow, and why not the others."""
     known: dict[str, Any] = {}
     refused: list[str] = []
     for name, value in values.items():
@@ -96,8 +115,6 @@ def followed(make: Callable[..., Simulation], values: Mapping[str, Any]) -> tupl
             known |= one
         except ModelError as error:
             refused.append(str(error))
-    if not known:
-        raise ModelError(refused[0])
     return known, refused
 
 
