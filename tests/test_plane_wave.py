@@ -340,6 +340,7 @@ def test_metal_whose_rims_change_samples_on_a_face_alone_scatters_as_in_a_larger
     np.testing.assert_allclose(found, wanted, atol=1e-5 * np.abs(wanted).max())
 
 
+SHEET = nf.Sheet((0, 0, 59 * CELL), (CELL, CELL, 59 * CELL))
 BALL = nf.Structure(nf.Sphere((13e-3, 18e-3, 20e-3), 2.4e-3), nf.Medium(3.0))
 GRADED = [np.cumsum([0.0, *(CELL * (1 + 0.1 * np.sin(np.arange(n))))]) for n in CELLS]
 
@@ -361,6 +362,7 @@ GRADED = [np.cumsum([0.0, *(CELL * (1 + 0.1 * np.sin(np.arange(n))))]) for n in 
         (lambda: cell("periodic", width=3), "one of the two periodic faces across x"),
         (lambda: in_box("+z", "x", boundaries=nf.Boundaries(all="periodic")), "along z, whose faces are periodic"),
         (lambda: line_model([], far="pec", box=(60, 299), direction="-z"), "one cell from the z wall"),
+        (lambda: line_model([nf.Structure(SHEET, "pec")], box=(60, 250)), "metal lies one cell before its box along z"),
         (lambda: cell("pec", symmetry=nf.Symmetry(x="electric")), "the plane of symmetry across x is electric"),
         (lambda: cell("periodic", background=WATER), "lossy, dispersive or layered"),
         (lambda: in_box("+z", "x", structures=[nf.Structure(BALL.shape, PLASMA)]), "crosses a face of its box near"),

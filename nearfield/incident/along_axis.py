@@ -107,10 +107,15 @@ def _front(who: str, axis: int, found: Column, node: int, half: int, before: sli
     electric, magnetic = found.electric[:, node], found.magnetic[:, half]
     others = found.electric[:, before]
     uniform = np.allclose(others, electric[:, None], rtol=1e-9)
-    if electric[1] == 0.0:
+    if electric[1] == 0.0 and node in (0, found.electric.shape[1] - 1):
         raise ModelError(
             f"{who}: its box begins one cell from the {AXES[axis]} wall that the wave comes from, on which E is zero, "
             "so that no sample shows the medium there; let it begin two cells from the wall"
+        )
+    if electric[1] == 0.0:
+        raise ModelError(
+            f"{who}: metal lies one cell before its box along {AXES[axis]}, where the wave comes from, and no wave "
+            "passes it; let the box begin before the metal, or move the metal into it"
         )
     lossless = all(parts[0] == 1.0 and not parts[3::2].any() for parts in (electric, magnetic))
     if not lossless or not uniform:
