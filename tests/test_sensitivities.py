@@ -368,6 +368,13 @@ def test_a_file_beside_a_result_becomes_a_section_of_its_report(tmp_path, capsys
     assert "sensitivities-other.h5 holds sensitivities at other parameters" in page
 
 
+def test_a_file_that_does_not_say_its_parameters_is_left_out_and_said_so(tmp_path):
+    save_sweep(xarray.Dataset({"derivative": ("frequency", [1.0])}), tmp_path / "old.h5")
+    remarks = []
+    assert not list(tolerance_recipes(None, [tmp_path / "old.h5"], remarks))
+    assert remarks == ["old.h5 does not say at which parameters its sensitivities are; make it again."]
+
+
 def test_frequencies_that_no_pulse_holds_have_no_derivatives():
     with pytest.raises(nf.ModelError, match=r"port 'feed' holds too little at 800 GHz to 900 GHz; its band"):
         sensitivities(patch, {"length": 9.3e-3}, frequencies=[8e11, 9e11], threads=1)

@@ -36,6 +36,9 @@ def tolerance_recipes(
         except ModelError as error:
             remarks.append(f"No section of sensitivities: {error}")
             continue
+        if not found.attrs["parameters"]:
+            remarks.append(f"{path.name} does not say at which parameters its sensitivities are; make it again.")
+            continue
         if "derivative" not in found or not at_parameters_of(result, found):
             remarks.append(f"{path.name} holds sensitivities at other parameters than this run's, so it is left out.")
             continue
