@@ -43,10 +43,20 @@ class Bound:
     def __str__(self) -> str:
         return "{} {:g}".format(*self.kind)
 
-    def applied(self, values: np.ndarray) -> np.ndarray:
-        """Floating-point values rounded within the bound, of equal shape and type."""
+    def applied(self, values: np.ndarray, spent: float = 0.0) -> np.ndarray:
+        """Floating-point values rounded within the bound, of equal shape and type.
+
+        spent: relative error that they already have, of a relative bound: (1 + left)(1 + spent) is 1 + bound.
+        """
         kind, bound = self.kind
-        return _to_multiples(values, bound) if kind == "absolute" else _to_digits(values, bound)
+        if kind == "absolute":
+            return _to_multiples(values, bound)
+        return _to_digits(values, (bound - spent) / (1 + spent)) if bound > spent else values
+
+
+def narrowing_error(wide: np.dtype, narrow: np.dtype) -> float:
+    """Largest relative error of a number of a wide type that a narrower one takes as an ordinary one; else 0."""
+    return float(np.finfo(narrow).eps) / 2 if narrow.itemsize < wide.itemsize else 0.0
 
 
 def _to_multiples(values: np.ndarray, bound: float) -> np.ndarray:

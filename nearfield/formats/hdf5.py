@@ -30,6 +30,7 @@ import numpy as np
 import nearfield
 from nearfield.entry.triples import Triple, triple
 from nearfield.formats.binary import moment_bytes
+from nearfield.formats.bounds import narrowing_error
 from nearfield.formats.checked_pieces import checksum_of
 from nearfield.formats.committed import CommittedFile
 from nearfield.formats.description import Block, FieldDescription
@@ -235,7 +236,9 @@ def stored_chunk(values: np.ndarray, description: FieldDescription, name: str) -
             stored[...] = 0
         with np.errstate(over="ignore"):  # beyond half precision: infinity
             stored[tuple(map(slice, values.shape))] = values
-    return stored if bound is None else np.ascontiguousarray(bound.applied(stored))
+    if bound is None:
+        return stored
+    return np.ascontiguousarray(bound.applied(stored, narrowing_error(values.dtype, stored.dtype)))
 
 
 def label(dataset: h5py.Dataset, units: str, dims: Sequence[str]) -> None:

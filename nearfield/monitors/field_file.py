@@ -45,7 +45,7 @@ class FieldFile(Schema):
     """Digits below this (V/m, A/m) may be rounded away, which compresses better. Not with a `precision` below the
     run's, whose rounding alone may be more."""
     relative_error: PositiveNumber | None = None
-    """Or: below this part of each value."""
+    """Or: below this part of each value, the rounding of a run in double precision to `single` included."""
     positions: Literal["yee", "cells"] | None = None
     """Each component on its own Yee positions, or all averaged to the cell centres; left out: `cells` where the format
     needs that (`vtkhdf`, `ascii`), else `yee`."""
@@ -82,17 +82,19 @@ class FieldFile(Schema):
 
     def storage(self, precision: str) -> dict[str, Any]:
         """Format, precision, codec and bound of a `FieldDescription`. Error: what does not exist or go together."""
-        from nearfield.formats.bounds import Bound
+        from nearfield.formats.bounds import Bound, narrowing_error
         from nearfield.formats.codecs import Codec
         from nearfield.formats.description import PRECISIONS
 
         lossy = self.absolute_error is not None or self.relative_error is not None
         bound = Bound(self.absolute_error, self.relative_error) if lossy else None
         numbers = self.precision or precision
-        if bound is not None and PRECISIONS[numbers].itemsize < PRECISIONS[precision].itemsize:
+        spent = narrowing_error(PRECISIONS[precision], PRECISIONS[numbers])
+        fits = numbers == "single" and self.relative_error is not None and self.relative_error > spent
+        if bound is not None and spent and not fits:
             raise ModelError(
                 f"precision {numbers!r} and an error bound ({bound}): rounding the numbers of a run in {precision} "
-                f"precision to {numbers} alone moves each by up to {np.finfo(PRECISIONS[numbers]).eps / 2:.2g} of it, "
+                f"precision to {numbers} alone moves each by up to {spent:.2g} of it, "
                 f"more where they are very small or large; give the bound alone, or precision {numbers!r} alone"
             )
         return {"format": self.format, "precision": numbers, "codec": Codec.parse(self.codec), "bound": bound}

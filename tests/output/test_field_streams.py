@@ -111,6 +111,19 @@ def test_samples_and_precision_are_thinned(kept, tmp_path):
         assert np.array_equal(found["x"], wanted["x"][::2])
 
 
+@pytest.mark.parametrize("bound", [1e-3, 2.0**-12, 2e-7])
+def test_a_relative_bound_holds_the_rounding_of_a_double_run_to_single(bound, tmp_path):
+    made = []
+    for name, file in (("a", nf.FieldFile()), ("b", nf.FieldFile(precision="single", relative_error=bound))):
+        result = model(file, precision="double").run(threads=1, output=tmp_path / f"{name}.h5")
+        made.append(result["all"])
+    for component, wanted in made[0].items():
+        exact, found = wanted.values, made[1][component].values.astype(float)
+        ordinary = np.abs(exact) > 1e-37
+        assert found.shape == exact.shape and ordinary.any()
+        assert (np.abs(found - exact)[ordinary] <= bound * np.abs(exact)[ordinary]).all()
+
+
 def test_files_that_cannot_be_are_refused_before_the_run(tmp_path):
     with pytest.raises(nf.ModelError, match="no output"):
         model(nf.FieldFile()).run(threads=1)
@@ -128,9 +141,10 @@ def test_files_that_cannot_be_are_refused_before_the_run(tmp_path):
     on_wall = nf.Snapshot("wall", (CORNER[0], 0, 0), CORNER, ("Ey",), every=3, file=nf.FieldFile())
     with pytest.raises(nf.ModelError, match="on a wall where all that it records is zero"):
         model(None).model_copy(update={"monitors": [on_wall]}).run(threads=1, output=tmp_path / "r.h5")
-    rounded = nf.FieldFile(precision="single", relative_error=1e-3)
-    with pytest.raises(nf.ModelError, match="double precision to single"):
-        model(rounded, precision="double").run(threads=1, output=tmp_path / "r.h5")
+    for too_close in ({"relative_error": 5e-8}, {"absolute_error": 1e-3}):
+        with pytest.raises(nf.ModelError, match="double precision to single"):
+            rounded = nf.FieldFile(precision="single", **too_close)
+            model(rounded, precision="double").run(threads=1, output=tmp_path / "r.h5")
     endless = model(nf.FieldFile(), steps=5_000_000, every=1)
     with pytest.raises(nf.ModelError, match=r"free.*--no-space-check"):
         endless.run(threads=1, output=tmp_path / "r.h5")
