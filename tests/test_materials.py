@@ -3,6 +3,7 @@
 import pytest
 
 import nearfield as nf
+from nearfield.discretization.resolution import media_in_use
 from nearfield.entry.constants import VACUUM_SPEED
 
 
@@ -47,3 +48,13 @@ def test_frequencies_of_media_may_be_texts_and_are_refused_in_words():
 def test_a_band_that_falls_is_refused():
     with pytest.raises(nf.ModelError, match="lower frequency first"):
         nf.Medium(2.0, valid_band=("10 GHz", "1 GHz"))
+
+
+def test_media_in_use_are_hashed_once_each_however_many_bodies_have_them(monkeypatch):
+    hashes, own = [], nf.Medium.__hash__
+    monkeypatch.setattr(nf.Medium, "__hash__", lambda medium: hashes.append(medium) or own(medium))
+    media = nf.Medium(2.0, name="a"), nf.Medium(3.0, name="b")
+    boxes = [nf.Structure(nf.Box((0, 0, n), (1, 1, n + 1)), media[n % 2]) for n in range(40)]
+    model = nf.Simulation(nf.Grid.uniform(1.0, (4, 4, 40)), structures=boxes, steps=1)
+    assert model._bodies and not hashes.clear()
+    assert [name for name, _ in media_in_use(model)] == ["background", "a", "b"] and len(hashes) <= 3

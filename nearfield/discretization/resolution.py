@@ -139,8 +139,9 @@ def largest_ratio(grid: YeeGrid) -> tuple[float, int, float]:
 
 def media_in_use(model: Model) -> list[tuple[str, Medium]]:
     """Every medium that may fill some space, metal apart, with its name in messages, which several may share."""
-    found = [(body.medium_name, body.medium) for body in model._bodies if isinstance(body.medium, Medium)]
-    return list(dict.fromkeys([_background(model), *found]))
+    named = [(body.medium_name, body.medium) for body in model._bodies if isinstance(body.medium, Medium)]
+    found = {(name, id(medium)): (name, medium) for name, medium in named}  # hashes of media take long: once each
+    return list(dict.fromkeys([_background(model), *found.values()]))
 
 
 def _background(model: Model) -> tuple[str, Medium]:
