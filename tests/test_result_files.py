@@ -14,7 +14,6 @@ WITHOUT = {  # results older than `measured_by`, and what they lack; none is to 
     "gpu_doctor.json": {"command", "commit", "machine"},
     "gpu_peers.json": {"commit", "machine"},
     "optimize.json": {"machine"},
-    "right-answers.json": {"machine"},
 }
 
 
