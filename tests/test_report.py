@@ -25,6 +25,7 @@ from nearfield.report.show import show, write_files
 from nearfield.report.structure import structure_figure
 from nearfield.results import Result
 from nearfield.run.facts import media_table
+from nearfield.run.media_names import distinct
 from nearfield.viewer.scene import scene_of
 
 GRID = YeeGrid((np.linspace(0, 0.02, 21), np.linspace(0, 0.03, 31), np.linspace(0, 0.01, 11)))
@@ -372,6 +373,18 @@ def test_media_of_one_name_are_told_apart():
     assert [each["text"] for each in scene["media"]] == ["εr 4", "εr 9"]
     assert [body["medium"] for body in scene["bodies"]] == ["FR4", "FR4 (2)", "FR4"]
     assert len({each["colour"] for each in scene["media"]}) == 2
+
+
+def test_a_background_s_name_is_its_own_everywhere():
+    model = sheets(nf.Medium(9.0, name="background"))
+    assert list(media_table(model)) == ["background", "background (2)"]
+    assert "background (2)" in legend_of(model) and scene_of(model)["media"][0]["name"] == "background (2)"
+
+
+def test_names_that_are_numbered_do_not_meet_others_that_are_so_by_themselves():
+    media = [nf.Medium(number) for number in (2, 3, 4, 2, 5)]
+    found = distinct(zip(("a", "a", "a (2)", "a", "a"), media))
+    assert found == ["a", "a (2)", "a (2) (2)", "a", "a (3)"]
 
 
 def test_quantities_read_as_engineers_write_them():

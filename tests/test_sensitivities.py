@@ -345,6 +345,10 @@ def test_sensitivities_at_the_parameters_of_a_run_become_a_section_of_its_report
     assert (name, heading, remarks) == ("sensitivities", "Which tolerance matters most", [])
     texts = [text.get_text() for text in draw().axes[0].texts]
     assert "0.088" in texts  # 1 % of 2.2, times 4
+    nameless = found.assign_attrs(parameters="{}")  # of a function whose models name no parameters
+    save_sweep(nameless, tmp_path / "nameless.h5")
+    assert not list(tolerance_recipes(SimpleNamespace(parameters={}), [tmp_path / "nameless.h5"], remarks))
+    assert "other parameters" in remarks.pop()
     for other in others:  # of any parameter, also one that was not varied
         run = SimpleNamespace(parameters=other)
         assert not list(tolerance_recipes(run, [tmp_path / "sensitivities.h5"], remarks))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nearfield.run.media_names import distinct
+from nearfield.run.media_names import OF_BACKGROUND, distinct
 from nearfield.viewer.objects import corners
 
 if TYPE_CHECKING:
@@ -47,8 +47,9 @@ def media_of(simulation: Model) -> dict[str, Any]:
 
 
 def names_of_bodies(simulation: Model) -> list[str]:
-    """The name of each body's medium; different media of one name are numbered."""
-    return distinct((medium_name(body), body.medium) for body in simulation._bodies)
+    """The name of each body's medium; different media of one name, the background's among them, are numbered."""
+    background = simulation.background.name or OF_BACKGROUND, simulation.background
+    return distinct([background, *((medium_name(body), body.medium) for body in simulation._bodies)])[1:]
 
 
 def medium_name(body: FilledShape) -> str:

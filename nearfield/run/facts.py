@@ -9,7 +9,7 @@ import numpy as np
 from nearfield.entry.toml_text import inline, plain
 from nearfield.grid.yee import AXES
 from nearfield.run.growth import risen
-from nearfield.run.media_names import distinct
+from nearfield.run.media_names import OF_BACKGROUND, distinct
 from nearfield.run.roofline import copy_facts, roofline_facts
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def media_table(model: Model) -> dict[str, dict[str, Any]]:
     """The constants of every medium of the model by name; poles as a model file has them."""
-    named: list[tuple[str, Any]] = [("background", model.background), *model.media.items()]
+    named: list[tuple[str, Any]] = [(OF_BACKGROUND, model.background), *model.media.items()]
     named += [
         (body.medium.name or f"structure {body.number}", body.medium)
         for body in model._bodies

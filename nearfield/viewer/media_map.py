@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nearfield.bodies.shapes import Wire
-from nearfield.run.media_names import distinct
+from nearfield.run.media_names import OF_BACKGROUND, distinct
 
 if TYPE_CHECKING:
     from nearfield.bodies.geometry import FilledShape
@@ -36,7 +36,7 @@ class MediaMap:
 def names_of_media(model: Model) -> tuple[str, list[str]]:
     """The names of the background and of each body's medium; different media of one name are numbered."""
     named = [(body.medium_name, body.medium) for body in model._bodies]
-    background, *others = distinct([(model.background.name or "background", model.background), *named])
+    background, *others = distinct([(model.background.name or OF_BACKGROUND, model.background), *named])
     return background, others
 
 
