@@ -26,8 +26,9 @@ inline MemoryPolicy policy(const std::string& name) {
 // The distance of two samples as couplings keep it.
 inline std::int32_t narrow(long distance) {
     if (distance != std::int32_t(distance))
-        throw std::out_of_range("samples that are coupled lie further apart in memory than 2^31 numbers: planes of so "
-                                "many cells cannot hold a tensor");
+        throw std::out_of_range(
+            "samples that are coupled lie further apart in memory than 2^31 numbers: planes of so "
+            "many cells cannot hold a tensor");
     return std::int32_t(distance);
 }
 inline Cuts make_cuts(const AxisCuts& cuts, const std::array<long, 3>& shape) {

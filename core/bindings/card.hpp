@@ -158,8 +158,9 @@ public:
     }
     // All steps of the block; `poll` as in solver.hpp.
     bool run(nb::object poll, double milliseconds, long last) {
-        return looked_after(poll, [&](const auto& look) { return engine_.run(look, milliseconds, last); },
-                            [&] { engine_.request_stop(); });
+        return looked_after(
+            poll, [&](const auto& look) { return engine_.run(look, milliseconds, last); },
+            [&] { engine_.request_stop(); });
     }
     // ---- ranks
     void set_own(const Own& own) { engine_.set_own(make_own(own, lengths())); }

@@ -116,8 +116,9 @@ public:
             const auto side = [&](int end) { return Side{(*sides)[axis][end][0], int((*sides)[axis][end][1])}; };
             region.low[axis] = side(0), region.high[axis] = side(1);
         }
-        return looked_after(poll, [&](const auto& look) { return engine_.run(region, first, last, look, milliseconds); },
-                            [&] { engine_.request_stop(); });
+        return looked_after(
+            poll, [&](const auto& look) { return engine_.run(region, first, last, look, milliseconds); },
+            [&] { engine_.request_stop(); });
     }
 
     // Ends the block: what each functional recorded, and the digits of the exact energy sum (core/exact_sum.hpp) with

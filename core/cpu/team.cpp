@@ -121,8 +121,9 @@ void Team::serve(long thread) {
 
 void Team::run(const std::function<void(long)>& work, const std::function<void()>& poll, double milliseconds) {
     if (forked())
-        throw std::runtime_error("this engine belongs to the process that made it, not to one forked from that: make "
-                                 "another here, or start processes by `spawn`");
+        throw std::runtime_error(
+            "this engine belongs to the process that made it, not to one forked from that: make "
+            "another here, or start processes by `spawn`");
     std::unique_lock lock(shared_->mutex);
     work_ = &work;
     running_ = size();

@@ -142,7 +142,8 @@ TEST_CASE("what a row takes changes that row's program alone, until it is forgot
 
 TEST_CASE("kernels count no more coefficients of a card than 32 bits hold") {
     Planes planes;
-    for (long k = 0; k < layout.nc; ++k) planes.cb[Planes::at(0, 0, k)] = float(1 + k);  // five blocks, unlike all others
+    for (long k = 0; k < layout.nc; ++k)
+        planes.cb[Planes::at(0, 0, k)] = float(1 + k);  // five blocks, unlike all others
     cuda::Coefficients<float> fits(layout), few(layout, 4 * 3 * lanes);
     fits.set_planes(0, layout.na, planes.ca.data(), planes.cb.data());
     CHECK(fits.values.size() > 4 * 3 * lanes);
