@@ -23,7 +23,7 @@ import h5py
 
 from nearfield.entry.errors import DamagedError, ModelError
 from nearfield.entry.file_trial import refuse_unreadable
-from nearfield.entry.whole_file import PatientFile, replacing
+from nearfield.entry.whole_file import PatientFile, filled_hdf5, replacing
 
 MAGIC = b"NEARFIELD CRC-32"
 FOOTER = struct.Struct("<QI16s")  # bytes of the table, its crc32, the magic
@@ -67,13 +67,10 @@ def written(path: Path, **options: Any) -> Iterator[h5py.File]:
     Error: OSError, in the disk's words.
     """
     with replacing(path) as part, PatientFile(part) as raw:
-        try:
-            with h5py.File(raw, "w", **options) as file:
-                file.attrs[ATTRIBUTE] = "crc32"
-                yield file
-                data = spans(file)
-        finally:
-            raw.settle()  # what the disk said, rather than what HDF5 made of it
+        with filled_hdf5(raw, **options) as file:
+            file.attrs[ATTRIBUTE] = "crc32"
+            yield file
+            data = spans(file)
         append(raw, data)
         raw.settle()
 

@@ -74,14 +74,20 @@ def flush_to_disk(path: Path) -> None:
 @contextlib.contextmanager
 def replacing_hdf5(path: Path, **options: Any) -> Iterator[Any]:
     """An HDF5 file to fill, which takes the place of `path` when all went well. Error: OSError, in the disk's words."""
+    with replacing(path) as part, PatientFile(part) as raw, filled_hdf5(raw, **options) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def filled_hdf5(raw: PatientFile, **options: Any) -> Iterator[Any]:
+    """An HDF5 file to fill, within an open one, which stays open. Error: OSError, in the disk's words."""
     import h5py
 
-    with replacing(path) as part, PatientFile(part) as raw:
-        try:
-            with h5py.File(raw, "w", **options) as file:
-                yield file
-        finally:
-            raw.settle()  # what the disk said, rather than what HDF5 made of it
+    try:
+        with h5py.File(raw, "w", **options) as file:
+            yield file
+    finally:
+        raw.settle()  # what the disk said, rather than what HDF5 made of it
 
 
 class PatientFile(io.FileIO):

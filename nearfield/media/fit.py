@@ -112,7 +112,8 @@ def fit_medium(
     """
     axis, table = table_of(frequency, wavelength, n, k, permittivity)
     count = wanted(poles, error, axis.size)
-    chosen: tuple[str, ...] = tuple(kinds) if isinstance(kinds, (list, tuple)) else (kinds,)  # type: ignore[assignment]
+    given: Any = kinds  # a name alone, too, and whatever else
+    chosen: tuple[Any, ...] = tuple(given) if isinstance(given, (list, tuple)) else (given,)
     if not chosen or not all(isinstance(kind, str) and kind in KINDS for kind in chosen):
         raise ModelError(f"kinds: given {list(chosen)!r}; allowed: some of {', '.join(KINDS)}")
     weight = number("loss_weight", loss_weight)

@@ -21,6 +21,7 @@ from nearfield.entry.quantities import (
     PositiveFrequency,
     Quantity,
     Read,
+    read_one,
     readings,
 )
 from nearfield.entry.schema import Schema
@@ -254,10 +255,7 @@ class Medium(Schema):
 
     def wavelength(self, frequency: float | str) -> float:
         """Wavelength (m) at a frequency (Hz, or "2.4 GHz"), by `index_at`. Error: ModelError, it is not positive."""
-        try:
-            number = Quantity(FREQUENCY, "positive").read(frequency)
-        except ValueError as error:
-            raise ModelError(f"frequency: {error}") from None
+        number = read_one("frequency", frequency, Quantity(FREQUENCY, "positive"))
         return VACUUM_SPEED / (self.index_at(number) * number)
 
     def plot(self, low: Any = "100 MHz", high: Any = "100 GHz", ax: Axes | None = None) -> Axes:
